@@ -1,0 +1,45 @@
+# `make demo` and `make test` do everything on a fresh Debian machine with Python >= 3.11.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup services demo test lint format bench lock clean
+
+help:  ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+setup: $(STAMP)  ## .venv with the pinned dependencies and the program
+$(STAMP): pyproject.toml requirements.lock tools/setup
+	PYTHON=$(PYTHON) tools/setup $(VENV)
+	@touch $(STAMP)
+
+services: setup  ## what only tests need from Debian's packages
+	tools/services
+
+demo: setup  ## crawl a simulated web on this machine and look at the result
+	$(BIN)/mannerly demo
+
+test: setup services  ## all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup  ## style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup  ## put the code into its usual form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup  ## every benchmark; figures go to benchmarks/results
+	$(BIN)/python -m benchmarks
+
+lock: setup  ## renew requirements.lock from pyproject.toml
+	$(BIN)/pip-compile --quiet --extra dev --strip-extras --generate-hashes --allow-unsafe \
+	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
+	  --output-file requirements.lock pyproject.toml
+
+clean:  ## remove what the commands above made
+	rm -rf $(VENV) demo-data build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

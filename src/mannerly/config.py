@@ -1,0 +1,376 @@
+"""Configuration: frozen, typed, one section per component.
+
+Three places, each stronger than the one before: a TOML file (`[politeness] delay = "70s"`), the
+environment (`MANNERLY_DELAY=70s`), the command line (`--delay 70s`). One table of fields below is
+the source of all three and of `docs/configuration.md`; an unknown key in any of them is an error.
+Durations and sizes carry units.
+"""
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mannerly.errors import ConfigError
+from mannerly.units import (
+    count,
+    duration,
+    email,
+    endpoint,
+    names,
+    one_of,
+    path,
+    ports,
+    positive,
+    size,
+    string,
+    switch,
+)
+
+
+def _option(
+    default: object, parse: Callable[[str], object], help_: str, *, shown: str = "", meta: str = ""
+) -> Any:
+    metadata = {"parse": parse, "help": help_, "shown": shown, "meta": meta}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSection:
+    """What to crawl, and when to stop."""
+
+    seed_file: Path | None = _option(
+        None, path, "File of domains or URLs, one a line; '-' reads standard input.", meta="FILE"
+    )
+    email: str = _option(
+        "",
+        email,
+        "Where site owners can reach you; part of every request. Required.",
+        meta="ADDRESS",
+    )
+    data_dir: Path = _option(
+        Path("mannerly-data"),
+        path,
+        "Where the crawl lives on disk.",
+        meta="DIR",
+        shown="mannerly-data",
+    )
+    db_url: str = _option(
+        "",
+        string,
+        "The frontier's database: sqlite:///PATH.",
+        meta="URL",
+        shown="frontier.db in the data directory",
+    )
+    exclude_file: Path | None = _option(
+        None, path, "File of domains, hosts and URL prefixes never to visit.", meta="FILE"
+    )
+    max_pages: int = _option(
+        0, count, "Stop after so many pages were fetched; 0 means no limit.", meta="N"
+    )
+    max_duration: float = _option(
+        0.0, duration, "Stop after so long; 0 means no limit.", meta="TIME"
+    )
+    max_depth: int = _option(
+        -1, count, "Follow links at most so many steps from a seed.", meta="N", shown="no limit"
+    )
+    seeded_urls_only: bool = _option(
+        False, switch, "Fetch the seeds (and what they redirect to), follow no links."
+    )
+    scope: str = _option(
+        "any",
+        one_of("any", "seeded-sites"),
+        "Follow links anywhere, or only within the sites of the seeds.",
+        meta="any|seeded-sites",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolitenessSection:
+    """How sites are treated."""
+
+    delay: float = _option(
+        70.0,
+        duration,
+        "Time between two visits to a site, from the end of one to the start of the next.",
+        meta="TIME",
+        shown="70s",
+    )
+    site_by: str = _option(
+        "domain",
+        one_of("domain", "host"),
+        "What a site is: a registered domain with all its hosts, or a single host.",
+        meta="domain|host",
+    )
+    crawl_delay_ceiling: float = _option(
+        600.0,
+        duration,
+        "The longest Crawl-delay that is honoured in full.",
+        meta="TIME",
+        shown="10m",
+    )
+    retry_delay: float = _option(
+        60.0,
+        duration,
+        "Rest of a site after a first failure; it grows fourfold with each further one.",
+        meta="TIME",
+        shown="60s",
+    )
+    retry_ceiling: float = _option(
+        86400.0,
+        duration,
+        "The longest rest that a failure or a Retry-After leads to.",
+        meta="TIME",
+        shown="1d",
+    )
+    max_tries: int = _option(
+        3, positive, "Visits made for a URL before its failure is final.", meta="N"
+    )
+    max_failures: int = _option(
+        5, positive, "Failures in a row after which a site is abandoned.", meta="N"
+    )
+    robots_ttl: float = _option(
+        86400.0, duration, "How long a robots.txt is believed.", meta="TIME", shown="1d"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSection:
+    """Connections and bounds."""
+
+    user_agent: str = _option(
+        "",
+        string,
+        "The whole User-Agent header. Its first word is the name that robots.txt "
+        "rules are matched with.",
+        meta="TEXT",
+        shown="mannerly/VERSION (+mailto:EMAIL)",
+    )
+    max_workers: int = _option(500, positive, "Fetches in flight at once.", meta="N")
+    visit_timeout: float = _option(
+        60.0,
+        duration,
+        "Total time for a visit: DNS, connection, robots.txt and page.",
+        meta="TIME",
+        shown="60s",
+    )
+    connect_timeout: float = _option(
+        15.0, duration, "Time to open a connection.", meta="TIME", shown="15s"
+    )
+    body_limit: int = _option(
+        2 * 2**20,
+        size,
+        "Bytes read of a page, and bytes it may decode to; the rest is cut.",
+        meta="SIZE",
+        shown="2MiB",
+    )
+    ports: frozenset[int] = _option(
+        frozenset({80, 443}), ports, "Ports that may be connected to.", meta="LIST", shown="80,443"
+    )
+    resolver: tuple[str, ...] = _option(
+        (), names, "DNS servers to ask, separated by commas.", meta="LIST", shown="the system's"
+    )
+    verify_tls: bool = _option(
+        False, switch, "Count a certificate that does not verify as a failure."
+    )
+    connect_to: tuple[str, int] | None = _option(
+        None,
+        endpoint,
+        "Connect to this address whatever the URL says (for test networks).",
+        meta="HOST:PORT",
+    )
+    allow_private_addresses: bool = _option(
+        False, switch, "Allow connections to private addresses (for test networks)."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrapsSection:
+    """URLs that are not worth following."""
+
+    trap_guard: bool = _option(
+        True, switch, "Leave out URLs that look like traps (endless paths and queries)."
+    )
+    max_links: int = _option(5000, positive, "Links taken from one page.", meta="N")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSection:
+    """The engine's rhythm and durability."""
+
+    checkpoint_interval: float = _option(
+        1.0,
+        duration,
+        "How often work is made durable: at most this much is repeated after a kill.",
+        meta="TIME",
+        shown="1s",
+    )
+    checkpoint_pages: int = _option(
+        2000, positive, "Make work durable after so many pages at the latest.", meta="N"
+    )
+    sqlite_sync: str = _option(
+        "FULL",
+        one_of("FULL", "NORMAL"),
+        "SQLite's synchronous setting: with NORMAL a power cut may repeat the last few seconds.",
+        meta="FULL|NORMAL",
+    )
+    segment_size: int = _option(
+        64 * 2**20,
+        size,
+        "Size at which the journal is rolled into Parquet.",
+        meta="SIZE",
+        shown="64MiB",
+    )
+    segment_age: float = _option(
+        300.0, duration, "Age at which the journal is rolled into Parquet.", meta="TIME", shown="5m"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObserveSection:
+    """What is shown."""
+
+    log_level: str = _option(
+        "INFO",
+        one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+        "Least important messages shown.",
+        meta="LEVEL",
+    )
+    progress: str = _option(
+        "auto",
+        one_of("auto", "live", "lines", "off"),
+        "Live view, plain lines, or nothing; auto is live on a terminal.",
+        meta="auto|live|lines|off",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    crawl: CrawlSection = CrawlSection()
+    politeness: PolitenessSection = PolitenessSection()
+    fetch: FetchSection = FetchSection()
+    traps: TrapsSection = TrapsSection()
+    engine: EngineSection = EngineSection()
+    observe: ObserveSection = ObserveSection()
+    given: frozenset[str] = frozenset()
+    """Names of the options that somebody set; the others have their defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One row of the table that options, environment and file are read by."""
+
+    section: str
+    name: str
+    parse: Callable[[str], object]
+    default: object
+    help: str
+    shown: str
+    meta: str
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        return "MANNERLY_" + self.name.upper()
+
+    @property
+    def shown_default(self) -> str:
+        if self.shown:
+            return self.shown
+        if self.default is None or self.default == "":
+            return ""
+        if isinstance(self.default, bool):
+            return "on" if self.default else "off"
+        return str(self.default)
+
+
+SECTIONS: dict[str, type] = {
+    f.name: type(f.default)
+    for f in dataclasses.fields(Config)
+    if dataclasses.is_dataclass(f.default)
+}
+OPTIONS: dict[str, Option] = {
+    field.name: Option(
+        section, field.name, field.metadata["parse"], field.default, field.metadata["help"],
+        field.metadata["shown"], field.metadata["meta"])
+    for section, kind in SECTIONS.items()
+    for field in dataclasses.fields(kind)
+}  # fmt: skip
+
+
+def load(
+    flags: Mapping[str, str],
+    *,
+    file: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Config:
+    """Read all three places. `flags` are the options given on the command line, as text."""
+    values: dict[str, object] = {}
+    if file is not None:
+        values |= _from_file(file)
+    for variable, text in environ.items():
+        if variable.startswith("MANNERLY_") and variable not in _OTHER_VARIABLES:
+            name = variable.removeprefix("MANNERLY_").lower()
+            if name not in OPTIONS:
+                raise ConfigError(f"environment variable {variable}: there is no such option")
+            values[name] = _parse(OPTIONS[name], text, f"environment variable {variable}")
+    for name, text in flags.items():
+        values[name] = _parse(OPTIONS[name], text, OPTIONS[name].flag)
+    return build(values)
+
+
+def build(values: Mapping[str, object]) -> Config:
+    """A configuration from parsed values by option name."""
+    sections = {
+        section: kind(**{n: v for n, v in values.items() if OPTIONS[n].section == section})
+        for section, kind in SECTIONS.items()
+    }
+    return Config(**sections, given=frozenset(values))
+
+
+# Variables with our prefix that are not options: where the tests find the external suites.
+_OTHER_VARIABLES = frozenset({"MANNERLY_SUITES"})
+
+
+def _parse(option: Option, text: str, where: str) -> object:
+    try:
+        return option.parse(text)
+    except ValueError as exc:
+        raise ConfigError(f"{where}: {text!r} does not fit: {exc}") from exc
+
+
+def _from_file(file: Path) -> dict[str, object]:
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise ConfigError(f"--config {file}: {exc.strerror}") from exc
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise ConfigError(f"--config {file}: not valid TOML: {exc}") from exc
+    values: dict[str, object] = {}
+    for section, body in document.items():
+        if section not in SECTIONS:
+            known = ", ".join(f"[{s}]" for s in SECTIONS)
+            raise ConfigError(f"--config {file}: unknown section [{section}]; there are {known}")
+        if not isinstance(body, dict):
+            raise ConfigError(f"--config {file}: {section} must be a section, [{section}]")
+        for key, value in body.items():
+            option = OPTIONS.get(key)
+            if option is None or option.section != section:
+                hint = f"; it belongs in [{option.section}]" if option else ""
+                raise ConfigError(f"--config {file}: unknown key {key!r} in [{section}]{hint}")
+            values[key] = _parse(option, _as_text(value), f"--config {file}: [{section}] {key}")
+    return values
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(str(v) for v in value)
+    return str(value)

@@ -1,0 +1,83 @@
+"""The contract of a transport: what a visit may ask of the network.
+
+A transport opens a **channel** to one origin; a channel answers GET requests one after the other,
+on one connection where the server allows it (robots.txt and the page after it). Whatever a server
+does, `get` returns within its deadline and its bounds, and what went wrong is a value:
+
+- no redirect is followed, no cookie kept, nothing is retried (but for one thing: a reused
+  connection that turns out to be closed before a byte of the response came is opened anew);
+- a connection is only ever opened to an address that the address guard allows, judged on the
+  address that the socket really uses;
+- `get` never raises for anything a server or the network did.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from mannerly.model import Outcome
+
+
+class TlsFacts(NamedTuple):
+    version: str
+    cipher: str
+    verified: bool
+    """The certificate chain and name were found good."""
+    problem: str
+    """Why not, if not."""
+
+
+@dataclass(slots=True)
+class Fetched:
+    """The answer to one request, or why there is none."""
+
+    url: str
+    failure: Outcome | None = None
+    """None: a response was read (whatever its status). Else one of NO_SUCH_NAME, DNS_TROUBLE,
+    CONNECT_FAILED, TLS_FAILED, TIMED_OUT, BROKEN, ADDRESS_REFUSED, NOT_SENT."""
+    detail: str = ""
+    status: int = 0
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """As received: order, case and repeats."""
+    body: bytes = b""
+    """As received, chunking removed, content coding *not* removed; at most `body_limit` bytes."""
+    truncated: bool = False
+    """There was more than `body_limit`; the rest was not read."""
+    address: str = ""
+    """The peer's IP address."""
+    started_at: float = 0.0
+    """Just before the request was written, on the clock. 0 if no request was written."""
+    ended_at: float = 0.0
+    """When the response ended or the failure happened."""
+    reused: bool = False
+    """Sent on a connection that had served a request before."""
+    tls: TlsFacts | None = None
+
+    def header(self, name: str) -> str:
+        """The value of a header (names ignore case; repeats are joined by commas), or ''."""
+        wanted = name.lower().encode("ascii")
+        found = [value for key, value in self.headers if key.lower() == wanted]
+        return b", ".join(found).decode("latin-1").strip()
+
+
+class Channel(Protocol):
+    """To one origin; for one task at a time."""
+
+    async def get(
+        self, url: str, *, deadline_at: float, start_by_at: float, body_limit: int
+    ) -> Fetched:
+        """GET `url`, which belongs to the channel's origin.
+
+        Everything (DNS, connect, TLS, response) ends by `deadline_at`. The request is not written
+        after `start_by_at`, checked right before writing: then the answer is `NOT_SENT`.
+        """
+
+    def close(self) -> None:
+        """Close the connection, if one is open. May be called twice."""
+
+
+class Transport(Protocol):
+    def open(self, origin: str) -> Channel:
+        """A channel to `scheme://host[:port]`. Connects on first use."""
+
+    async def aclose(self) -> None:
+        """Close everything that is still open."""

@@ -1,0 +1,276 @@
+"""The values that move between the stages. No behaviour beyond reading them, no I/O.
+
+    seeds -> frontier -> fetch -> parse -> store -> frontier
+
+A **site** is the unit of politeness: the registered domain (or the host, by option). A URL is
+always in canonical form (`mannerly.url.canonical`) and is known by its 64-bit hash within its
+site. Hashes and tokens are *signed* 64-bit integers, because that is what databases hold.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Outcome(IntEnum):
+    """What became of a URL. The number is what the frontier keeps; it never changes meaning."""
+
+    PENDING = 0
+    """Known, not settled."""
+    FETCHED = 1
+    """A 2xx response was read (perhaps truncated at the byte limit)."""
+    REDIRECTED = 2
+    """A 3xx; its target was added to the frontier."""
+    HTTP_ERROR = 3
+    """A final 4xx or 5xx."""
+    DISALLOWED = 4
+    """robots.txt says no. The page was never requested."""
+    ROBOTS_UNREACHABLE = 5
+    """robots.txt could not be read, which means no. The page was never requested."""
+    NO_SUCH_NAME = 6
+    """DNS knows that the host does not exist."""
+    DNS_TROUBLE = 7
+    """DNS did not answer, or answered with an error."""
+    CONNECT_FAILED = 8
+    """Refused, reset or unreachable before a request could be sent."""
+    TLS_FAILED = 9
+    """The TLS handshake failed."""
+    TIMED_OUT = 10
+    """The visit's total time was used up."""
+    BROKEN = 11
+    """The connection or the HTTP in it broke before a whole response was read."""
+    ADDRESS_REFUSED = 12
+    """The host's addresses are private or otherwise not to be connected to."""
+    EXCLUDED = 13
+    """The exclusion list says no."""
+    NOT_SENT = 14
+    """The lease was too old to start a request: never a final state."""
+
+
+class Source(IntEnum):
+    """How a URL became known."""
+
+    SEED = 0
+    BARE_SEED = 1
+    """A seed given as a bare domain: if https fails, http is tried."""
+    LINK = 2
+    REDIRECT = 3
+    SITEMAP = 4
+
+
+class Priority(IntEnum):
+    """The order inside a site: lower first, then older first."""
+
+    NEXT = 0
+    """A redirect inside the site: the site's next URL."""
+    SEED = 10
+    LINK = 20
+    RETRY = 30
+    """Tried before without success; others go first."""
+
+
+class NewUrl(NamedTuple):
+    """A URL on its way into the frontier."""
+
+    site: str
+    hash: int
+    url: str
+    depth: int
+    priority: int
+    source: int
+    referrer: int
+    """Hash of the page that named it; 0 for none."""
+
+
+class QueuedUrl(NamedTuple):
+    """A URL as the frontier's queue holds it. (`priority`, `seq`) is its place in the site."""
+
+    url: str
+    hash: int
+    depth: int
+    priority: int
+    seq: int
+    source: int
+    referrer: int
+    tries: int
+    """Visits that were made for it so far without a final outcome."""
+
+
+class RobotsState(IntEnum):
+    FOUND = 1
+    """A body was read; its rules apply."""
+    ABSENT = 2
+    """4xx: there are no rules."""
+    UNREACHABLE = 3
+    """5xx, or no answer: everything is disallowed until it answers."""
+
+
+class RobotsRecord(NamedTuple):
+    """What is known of one origin's robots.txt."""
+
+    origin: str
+    """`scheme://host` or `scheme://host:port`."""
+    state: RobotsState
+    body: bytes
+    age_s: float
+    """Seconds since it was fetched. A duration, so that no two clocks are ever compared."""
+    failures: int
+    """How often in a row it was unreachable."""
+
+
+@dataclass(slots=True)
+class Lease:
+    """The right to visit one site until `start_by_at`, and the head of its queue.
+
+    The URLs stay in the frontier until they are settled. At most one live lease exists per site;
+    `token` proves that this is it.
+    """
+
+    site: str
+    handle: int
+    """How the frontier finds the site again. Opaque to everyone else."""
+    token: int
+    urls: list[QueuedUrl]
+    robots: list[RobotsRecord]
+    failures: int
+    """Visits in a row that failed for reasons of the site."""
+    leased_at: float
+    """This process's clock *before* the frontier was asked."""
+
+
+class Settled(NamedTuple):
+    """A URL is finished: it leaves the queue and keeps its outcome."""
+
+    handle: int
+    token: int
+    priority: int
+    seq: int
+    hash: int
+    outcome: Outcome
+
+
+class Deferred(NamedTuple):
+    """A URL was tried in vain: it goes to `new_priority`, behind what waits there, with `tries`."""
+
+    handle: int
+    token: int
+    priority: int
+    seq: int
+    new_priority: int
+    tries: int
+
+
+class Released(NamedTuple):
+    """A lease is given back; the site rests for `rest_s` from now."""
+
+    handle: int
+    token: int
+    rest_s: float
+    failures: int
+    abandoned: bool
+    """The site failed too often: what it has queued is no longer waited for."""
+
+
+class RobotsSeen(NamedTuple):
+    """A robots.txt was fetched under this lease."""
+
+    handle: int
+    token: int
+    record: RobotsRecord
+
+
+@dataclass(slots=True)
+class Commit:
+    """What one checkpoint tells the frontier, in one transaction."""
+
+    sequence: int
+    settled: list[Settled] = field(default_factory=list)
+    deferred: list[Deferred] = field(default_factory=list)
+    released: list[Released] = field(default_factory=list)
+    robots: list[RobotsSeen] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FrontierStats:
+    """Counts over the whole crawl. Cheap enough to ask for every few seconds."""
+
+    sites: int = 0
+    sites_ready: int = 0
+    """With work, not leased, ready now."""
+    sites_waiting: int = 0
+    """With work, leased or resting."""
+    sites_abandoned: int = 0
+    urls_known: int = 0
+    """Ever accepted by `add`."""
+    urls_pending: int = 0
+    """Accepted and not settled; those of abandoned sites included."""
+    urls_abandoned: int = 0
+    """Pending URLs of abandoned sites."""
+    settled: dict[Outcome, int] = field(default_factory=dict)
+    leases: int = 0
+    """Sites leased so far."""
+    refused: int = 0
+    """Leases whose commit was refused as stale."""
+    writers: int = 0
+    """Processes that are enlisted now."""
+
+    @property
+    def fetched(self) -> int:
+        return self.settled.get(Outcome.FETCHED, 0)
+
+
+class FetchRecord(NamedTuple):
+    """One settled URL: a row of the `fetches` table."""
+
+    token: int
+    """The lease under which it was settled; not a column. Rows of a refused lease are dropped."""
+    url: str
+    url_hash: int
+    site: str
+    outcome: str
+    """Name of the `Outcome`, lower case."""
+    status: int
+    """HTTP status; 0 where no response was read."""
+    fetched_at: float
+    """Unix time at which the request was sent (or the decision taken)."""
+    duration_s: float
+    """From the request to the end of the response."""
+    wire_bytes: int
+    """Bytes of the body as received."""
+    content_type: str
+    redirect_to: str
+    depth: int
+    tries: int
+    """Visits made for this URL, this one included."""
+    referrer_hash: int
+    address: str
+    detail: str
+    """What went wrong, in words."""
+
+
+class PageRecord(NamedTuple):
+    """One stored page: a row of the `pages` table."""
+
+    token: int
+    """As in `FetchRecord`; not a column."""
+    url: str
+    url_hash: int
+    site: str
+    fetched_at: float
+    status: int
+    content_type: str
+    charset: str
+    title: str
+    text: str
+    language: str
+    links: int
+    """How many distinct links to crawlable URLs the page has."""
+    body_bytes: int
+    """Size of the body after content decoding."""
+    wire_bytes: int
+    truncated: bool
+    depth: int
+    referrer_hash: int
+    content_hash: int
+    """64-bit hash of the decoded body."""
+    duration_s: float

@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+
+from mannerly.config import OPTIONS, Config, load
+from mannerly.errors import ConfigError
+
+
+def test_the_defaults_are_the_documented_ones() -> None:
+    config = load({}, environ={})
+    assert config == Config()
+    assert config.politeness.delay == 70.0
+    assert config.fetch.max_workers == 500
+    assert config.given == frozenset()
+
+
+def test_file_then_environment_then_flags(tmp_path: Path) -> None:
+    file = tmp_path / "crawl.toml"
+    file.write_text(
+        '[politeness]\ndelay = "5s"\nmax_tries = 7\n[fetch]\nmax_workers = 10\nports = [80, 8080]\n'
+        "verify_tls = true\n"
+    )
+    environ = {"MANNERLY_DELAY": "6s", "MANNERLY_MAX_WORKERS": "20", "HOME": "/"}
+    config = load({"max_workers": "30"}, file=file, environ=environ)
+    assert config.politeness.max_tries == 7
+    assert config.politeness.delay == 6.0
+    assert config.fetch.max_workers == 30
+    assert config.fetch.ports == {80, 8080}
+    assert config.fetch.verify_tls is True
+    assert config.given == {"delay", "max_tries", "max_workers", "ports", "verify_tls"}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[politeness]\ndealy = 5", "unknown key 'dealy' in [politeness]"),
+        ("[politness]\ndelay = 5", "unknown section [politness]"),
+        ("[fetch]\ndelay = 5", "it belongs in [politeness]"),
+        ("delay = 5", "unknown section [delay]"),
+        ("fetch = 5", "must be a section"),
+        ('[politeness]\ndelay = "soon"', "[politeness] delay: 'soon' does not fit"),
+        ("[politeness", "not valid TOML"),
+    ],
+)
+def test_a_bad_file_names_what_is_wrong(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "crawl.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load({}, file=file, environ={})
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load({}, file=tmp_path / "none.toml", environ={})
+
+
+def test_unknown_and_bad_variables_are_errors() -> None:
+    with pytest.raises(ConfigError, match="MANNERLY_DEALY"):
+        load({}, environ={"MANNERLY_DEALY": "5"})
+    with pytest.raises(ConfigError, match=r"MANNERLY_DELAY.*duration"):
+        load({}, environ={"MANNERLY_DELAY": "soon"})
+
+
+def test_a_bad_flag_says_what_is_needed() -> None:
+    with pytest.raises(ConfigError, match=r"--email: 'me' does not fit: an address"):
+        load({"email": "me"}, environ={})
+
+
+def test_every_option_has_a_help_text_and_a_section() -> None:
+    for option in OPTIONS.values():
+        assert option.help.endswith(".")
+        assert option.section in {"crawl", "politeness", "fetch", "traps", "engine", "observe"}
