@@ -1,0 +1,118 @@
+"""Documents made to cost a parser time or memory, made harmless before they are parsed.
+
+The HTML standard has algorithms that are not linear, and Lexbor does what the standard says. What
+was measured with it:
+
+- 2,000 `<b id=...>` in a `<p>`, then 2,000 times `<p>x`: each block opens them all again. 29 kB
+  of HTML, 1.4 GB of memory.
+- 100,000 open `<div>`: every start tag looks through all that are open. 500 kB, over 20 s.
+- A tag with 100,000 attributes: each is compared with all before it. 900 kB, over 20 s.
+
+Small documents cannot do much harm, and counting a few characters tells which are small; only the
+others are looked at. What is found is renamed (formatting elements: they mean nothing to us) or
+cut off (what follows the 400th level, or a tag with hundreds of attributes).
+"""
+
+import re
+
+_MAX_COPIES = 500_000
+"""Elements that reopened formatting may add: about 200 MB for as long as a page is parsed."""
+_MANY_TAGS = 10_000
+"""With fewer, depth costs at most a quarter of a second."""
+_MAX_DEPTH = 400
+_MANY_BYTES = 128 * 1024
+"""With fewer, attributes cost at most about a second."""
+_LONG_TAG = 32 * 1024
+
+_FORMATTING = rb"(?:[bius]|em|tt|big|code|font|nobr|s(?:mall|tr(?:ike|ong)))"
+_FORMATTING_WITH_ATTRIBUTES = re.compile(rb"<" + _FORMATTING + rb"[\s/]", re.IGNORECASE)
+_FORMATTING_TAG = re.compile(rb"<(/?)(?=" + _FORMATTING + rb"[\s/>])", re.IGNORECASE)
+
+_HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
+_MANY_ATTRIBUTES = re.compile(
+    rb"<[a-zA-Z](?:[^\s/>]{256}"
+    rb"|[^\s/>]*+(?:[\s/]*+[^\s/>](?:[^\s/>=]{512}"
+    rb"|[^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'](?:[^\s>]{4096}|[^\s>]*+))|)"
+    rb")){256})"
+)
+"""A start tag with 256 attributes, wherever a tag could start; or with a name or bare value longer
+than any honest one, because only bounded pieces keep this search itself linear."""
+
+_TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)(/>)?")
+_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+_IMPLIED_END = frozenset(
+    b"p li dd dt option optgroup tr td th tbody thead tfoot colgroup caption rp rt".split()
+)
+_LEAVES_SVG = frozenset(
+    b"body br center div dl dd dt em h1 h2 h3 h4 h5 h6 head hr i img li menu meta nobr ol p pre"
+    b" ruby s small span strong strike sub sup table tt u ul var".split()
+)
+
+
+def defused(body: bytes, blocks: int) -> bytes:
+    """`body`, or a form of it that is parsed in bounded time and memory.
+
+    `blocks`: how many tags of block elements it has.
+    """
+    tags = body.count(b"<")
+    if tags > _MANY_TAGS or _may_reopen(body, tags, blocks):
+        body = _FORMATTING_TAG.sub(rb"<\1x-", body)
+    if len(body) > _MANY_BYTES and _may_have_long_tag(body):
+        found = _MANY_ATTRIBUTES.search(body)
+        if found:
+            body = body[: found.start()]
+    if tags > _MANY_TAGS:
+        body = body[: _shallow(body)]
+    return body
+
+
+def _may_reopen(body: bytes, tags: int, blocks: int) -> bool:
+    """Whether formatting elements, reopened at every block, could become too many.
+
+    Without attributes they cannot: the standard keeps three of a kind. Most pages are so small
+    that not even all their inline tags could.
+    """
+    if (tags - body.count(b"</") - blocks // 2) * blocks <= _MAX_COPIES:
+        return False
+    return len(_FORMATTING_WITH_ATTRIBUTES.findall(body)) * blocks > _MAX_COPIES
+
+
+def _may_have_long_tag(body: bytes) -> bool:
+    """A long tag either shows no `>` for long, or hides some in quotes."""
+    return max(map(len, body.split(b">"))) > _LONG_TAG or _HIDDEN_END.search(body) is not None
+
+
+def _shallow(body: bytes) -> int:
+    """How far `body` goes before its elements are nested too deeply.
+
+    An estimate that may be off by the few levels a table row adds, but cannot be talked down: an
+    end tag counts only where it closes the innermost element, or one of those whose end is implied.
+    """
+    open_elements: list[bytes] = []
+    in_svg = False
+    for tag in _TAG.finditer(body):
+        end, name, self_closing = tag.groups()
+        name = name.lower()
+        if name in _VOID:
+            continue
+        if end:
+            top = len(open_elements) - 1
+            while top >= 0 and open_elements[top] != name and open_elements[top] in _IMPLIED_END:
+                top -= 1
+            if top >= 0 and open_elements[top] == name:
+                del open_elements[top:]
+                in_svg = in_svg and name != b"svg"
+            continue
+        if name == b"svg":
+            in_svg = True
+        elif name in _LEAVES_SVG:
+            in_svg = False
+        if self_closing and in_svg:
+            continue
+        if name in _IMPLIED_END:
+            while open_elements and open_elements[-1] in _IMPLIED_END:
+                open_elements.pop()
+        open_elements.append(name)
+        if len(open_elements) > _MAX_DEPTH:
+            return tag.start()
+    return len(body)

@@ -1,0 +1,49 @@
+"""Choosing how to parse a body by its type."""
+
+import re
+
+from mannerly.parse.contract import Parsed
+from mannerly.parse.html import MAX_LINKS, MAX_TEXT, parse_html
+from mannerly.parse.text import parse_text
+
+_HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
+_TEXT = frozenset(("text/plain", "text/markdown", "text/x-markdown"))
+_UNTOLD = frozenset(("", "application/octet-stream", "application/unknown", "unknown/unknown"))
+"""Types that say nothing: the body itself is looked at."""
+_SNIFFED = 1024
+_LOOKS_LIKE_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*(?:<\?xml[^>]*>[\t\n\f\r ]*)?(?:<!--.*?-->[\t\n\f\r ]*)*"
+    rb"<(?:!doctype html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|meta"
+    rb"|link)[\t\n\f\r />]",
+    re.IGNORECASE | re.DOTALL,
+)
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_UTF16 = (b"\xfe\xff", b"\xff\xfe")
+
+
+def parse(
+    body: bytes,
+    content_type: str,
+    *,
+    agent: str,
+    max_links: int = MAX_LINKS,
+    max_text: int = MAX_TEXT,
+) -> Parsed | None:
+    """What is in a body of this `Content-Type`; None where there is nothing to parse."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind in _UNTOLD:
+        kind = _sniffed(body)
+    if kind in _HTML:
+        return parse_html(body, content_type, agent=agent, max_links=max_links, max_text=max_text)
+    if kind in _TEXT:
+        return parse_text(body, content_type, max_text=max_text)
+    return None
+
+
+def _sniffed(body: bytes) -> str:
+    head = body[:_SNIFFED]
+    if _LOOKS_LIKE_HTML.match(head):
+        return "text/html"
+    if not head or (_BINARY.search(head) and not head.startswith(_UTF16)):
+        return ""
+    return "text/plain"

@@ -1,0 +1,48 @@
+"""URLs: canonical form, hash, site key, exclusion and trap rules. Pure.
+
+No I/O but for files of rules. The names that other stages use:
+
+- `canonical(text, base=None) -> str`: WHATWG parse and join; http and https only; fragment,
+  default port and credentials dropped; idempotent. Raises `UrlError`, nothing else, for any input.
+- `url_hash(url) -> int`: signed 64-bit xxh3 of the canonical URL.
+- `host_of(url) -> str`, `origin_of(url) -> str` (`scheme://host[:port]`), `path_of(url) -> str`
+  (path and query, as robots.txt matches it) of a *canonical* URL; fast string operations.
+- `SiteKey(by="domain" | "host")`: `site_of(host) -> str`, cached; `version` names the suffix list.
+- `resolve(base, hrefs, site_key) -> list[Resolved]`: the batch form that pages use: distinct
+  canonical URLs with hash and site, in order; what cannot be crawled is left out.
+- `Exclusions.read(path)`, `.covers(url, host, site) -> bool`.
+- `seeds.read(lines)`: canonical seed URLs, bare domains told apart, bad lines with their number.
+"""
+
+from mannerly.url import seeds
+from mannerly.url.exclusions import Exclusions
+from mannerly.url.normal import (
+    MAX_URL_LENGTH,
+    canonical,
+    host_of,
+    origin_of,
+    path_of,
+    url_hash,
+)
+from mannerly.url.resolving import MAX_LINKS, Resolved, resolve
+from mannerly.url.seeds import BadLine, Seed
+from mannerly.url.site import SiteKey
+from mannerly.url.traps import TrapRules
+
+__all__ = [
+    "MAX_LINKS",
+    "MAX_URL_LENGTH",
+    "BadLine",
+    "Exclusions",
+    "Resolved",
+    "Seed",
+    "SiteKey",
+    "TrapRules",
+    "canonical",
+    "host_of",
+    "origin_of",
+    "path_of",
+    "resolve",
+    "seeds",
+    "url_hash",
+]

@@ -1,0 +1,82 @@
+"""What must not be crawled at all, as the operator says: a file with one rule per line.
+
+    # blank lines and comments are skipped
+    example.org                 the name and everything under it (any scheme, any port)
+    www.example.net             the same, for one host
+    192.0.2.7                   an address
+    https://example.com/users/  every URL that starts so, by http as well as by https
+
+An https prefix covers http too, because who asks not to be crawled means the place, not the way
+there. An international name may be written either way.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
+
+from mannerly.errors import ConfigError, UrlError
+from mannerly.url.normal import canonical, host_of
+
+
+class Exclusions:
+    """The rules, indexed so that asking costs one look-up per label of the host."""
+
+    __slots__ = ("_names", "_prefixes")
+
+    def __init__(self, lines: Iterable[str] = (), *, source: str = "exclusions") -> None:
+        """`ConfigError`, naming `source` and the line, if a line is neither name nor prefix."""
+        self._names: set[str] = set()
+        prefixes: dict[str, list[str]] = {}
+        for number, line in enumerate(lines, 1):
+            rule = line.lstrip("\ufeff") if number == 1 else line
+            rule = f" {rule}".partition(" #")[0].strip()
+            if not rule:
+                continue
+            try:
+                if "://" in rule:
+                    url = canonical(rule)
+                    prefixes.setdefault(host_of(url), []).append(_without_scheme(url))
+                else:
+                    self._names.add(_name(rule))
+            except UrlError as exc:
+                raise ConfigError(
+                    f"{source}, line {number}: {rule!r} is neither a domain nor the start of an"
+                    f" http(s) URL ({exc})"
+                ) from exc
+        self._prefixes = {host: tuple(starts) for host, starts in prefixes.items()}
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file of rules. `ConfigError` if it cannot be read or a line is wrong."""
+        try:
+            return cls(path.read_text(encoding="utf-8").splitlines(), source=str(path))
+        except (OSError, UnicodeDecodeError) as exc:
+            raise ConfigError(f"{path}: cannot read the exclusions: {exc}") from exc
+
+    def __bool__(self) -> bool:
+        return bool(self._names or self._prefixes)
+
+    def covers(self, url: str, host: str, site: str) -> bool:
+        """Whether a canonical URL, given with its host and site, is not to be crawled."""
+        names = self._names
+        if names:
+            if site in names or host in names:
+                return True
+            dot = host.find(".")
+            while dot >= 0:
+                if host[dot + 1 :] in names:
+                    return True
+                dot = host.find(".", dot + 1)
+        starts = self._prefixes.get(host)
+        return starts is not None and _without_scheme(url).startswith(starts)
+
+
+def _name(rule: str) -> str:
+    """A host in the form canonical URLs have; a rule with a path, port or wildcard is refused."""
+    if any(character in rule for character in "/:?*@ ") and not rule.startswith("["):
+        raise UrlError("write a plain name; it covers everything under it")
+    return host_of(canonical(f"https://{rule}/"))
+
+
+def _without_scheme(url: str) -> str:
+    return url[url.index("//") :]

@@ -1,0 +1,99 @@
+"""Links of a page, resolved as a batch.
+
+The same result as `canonical` for each link, at a third of the cost: the base is parsed once,
+repeated references are dropped before they are parsed, and what depends only on the origin (is the
+host sound, which site is it) is decided once per origin and page.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import can_ada
+from xxhash import xxh3_64_intdigest
+
+from mannerly.errors import UrlError
+from mannerly.url.normal import MAX_URL_LENGTH, host_of, serialised, trimmed
+from mannerly.url.site import SiteKey
+
+MAX_LINKS = 5_000
+
+_NOT_CRAWLED = ("javascript:", "mailto:", "tel:", "data:", "whatsapp:", "sms:", "about:", "blob:")
+"""Common enough to be worth leaving out before parsing; all others are found after it."""
+_PLAIN = re.compile(r"https?://([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[0-9]+)?")
+_HALF = 1 << 63
+_WHOLE = 1 << 64
+
+
+class Resolved(NamedTuple):
+    """A link, ready for the frontier."""
+
+    url: str
+    hash: int
+    site: str
+
+
+def resolve(
+    base: str,
+    hrefs: Iterable[str],
+    site_key: SiteKey,
+    *,
+    max_links: int = MAX_LINKS,
+    max_length: int = MAX_URL_LENGTH,
+) -> list[Resolved]:
+    """Distinct canonical URLs of `hrefs` in order, at most `max_links`.
+
+    `base` is canonical: the page's URL, or what its `<base>` makes of it. References to the page
+    itself (`#top`, empty) are not links.
+    """
+    try:
+        parsed_base = can_ada.parse(base)
+    except ValueError:
+        parsed_base = None  # an `xn--` host that the library refuses: see `serialised`
+    site_of_origin: dict[str, str | None] = {}
+    given: set[str] = {""}
+    found: dict[str, Resolved] = {}
+    longest_given = max_length * 4
+    for href in hrefs:
+        reference = href.partition("#")[0]
+        if reference in given:
+            continue
+        given.add(reference)
+        if reference.startswith(_NOT_CRAWLED) or len(reference) > longest_given:
+            continue
+        if reference[-1] <= " ":
+            reference = href  # white space is trimmed at the end of a URL, kept before a fragment
+        try:
+            try:
+                url = (
+                    serialised(reference, base)
+                    if parsed_base is None
+                    else (parsed_base + reference).href
+                )
+            except (ValueError, TypeError):
+                url = serialised(reference, base)
+            if not url.startswith("http"):
+                continue
+            end = url.find("/", 8)
+            origin = url[:end]
+            if origin not in site_of_origin:
+                site_of_origin[origin] = _site_if_plain(origin, site_key)
+            site = site_of_origin[origin]
+            if site is None or url[-1] == "?" or len(url) > max_length or "#" in url:
+                url = trimmed(url, max_length)
+                site = site_key.site_of(host_of(url))
+        except UrlError:
+            continue
+        if url in found:
+            continue
+        digest = xxh3_64_intdigest(url.encode())
+        found[url] = Resolved(url, digest if digest < _HALF else digest - _WHOLE, site)
+        if len(found) >= max_links:
+            break
+    return list(found.values())
+
+
+def _site_if_plain(origin: str, site_key: SiteKey) -> str | None:
+    """The site of an origin that is canonical at a glance; None: look closer."""
+    plain = _PLAIN.fullmatch(origin)
+    return None if plain is None or len(plain[1]) > 63 else site_key.site_of(plain[1])

@@ -1,0 +1,84 @@
+"""Documents made to hurt: bounded time and memory, and no crash of the C library.
+
+Each runs in a process of its own, which may be killed by what is tested.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from mannerly.parse import parse_html
+
+PROGRAM = """
+import resource, sys, time
+from mannerly.parse import parse_html
+body = eval(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+started = time.process_time()
+found = parse_html(body, "text/html", agent="x")
+spent = time.process_time() - started
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(f"{spent:.3f} {grown // 1024} {len(found.hrefs)} {len(found.text)}")
+"""
+
+DOCUMENTS = {
+    "nested divs": "b'<div>' * 100_000 + b'x'",
+    "nested divs, few": "b'<div>' * 9_000 + b'x'",
+    "divs closed by others": "b'<div>' * 100_000 + b'</span>' * 100_000",
+    "divs behind a barrier": "b'<div><object></div></object>' * 50_000",
+    "nested lists": "b'<ul><li>' * 100_000",
+    "nested tables": "b'<table><tr><td>' * 100_000",
+    "nested svg": "b'<svg>' * 200_000",
+    "nested templates": "b'<template>' * 100_000",
+    "reopened formatting": (
+        "b'<p>' + b''.join(b'<b id=%d>' % n for n in range(2000)) + b'<p>x' * 2000"
+    ),
+    "reopened formatting, many": (
+        "b'<p>' + b''.join(b'<I id=%d>' % n for n in range(60_000)) + b'<p>x' * 60_000"
+    ),
+    "three of each kind": (
+        "b'<p>' + b''.join(b'<%s>' % t * 3 for t in b'b i u s em tt'.split()) + b'<p>x' * 400_000"
+    ),
+    "misnested formatting": "b'<i>' * 60_000 + b'<div>' * 60_000 + b'</i>' * 60_000",
+    "a million links": "b'<a href=/x>' * 180_000",
+    "distinct links": "b''.join(b'<a href=/%d>' % n for n in range(120_000))",
+    "a long attribute": "b'<a href=\"' + b'x' * 2_000_000 + b'\">y</a>'",
+    "attributes": "b'<a ' + b' '.join(b'a%d=1' % n for n in range(200_000)) + b'>y</a>'",
+    "attributes that hide their end": (
+        "b'<a ' + b' '.join(b'a%d=\">\"' % n for n in range(150_000)) + b'>y</a>'"
+    ),
+    "unclosed quotes": "b'<a b=\"' * 300_000",
+    "unclosed preformatted": "b'<pre>' * 300_000",
+    "comments": "b'<!--' * 400_000",
+    "less-than signs": "b'<' * 2_000_000",
+    "joined tags": "b'<a' * 1_000_000",
+    "entities": "b'&lt' * 600_000",
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_bounded(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, DOCUMENTS[name]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    spent_s, grown_mb, hrefs, _ = done.stdout.split()
+    assert float(spent_s) < 3
+    assert int(grown_mb) < 400
+    assert int(hrefs) <= 5_000
+
+
+def test_what_is_honest_is_not_cut() -> None:
+    rows = "".join(
+        f"<tr><td class=c><p>cell {n}<td><b id=b{n}>bold</b> <a href=/{n}>link</a>"
+        for n in range(3000)
+    )
+    found = parse_html(f"<table>{rows}</table>".encode(), "text/html", agent="x")
+    assert len(found.hrefs) == 3000
+    assert "cell 2999" in found.text

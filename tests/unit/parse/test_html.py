@@ -1,0 +1,161 @@
+"""HTML: links, text and facts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mannerly.parse import Href, Parsed, parse_html
+
+
+def page(html: str, content_type: str = "text/html; charset=utf-8", **limits: int) -> Parsed:
+    return parse_html(html.encode("utf-8", "replace"), content_type, agent="Mannerly", **limits)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>one</p><p>two</p>", "one\ntwo"),
+        ("<p>w<b>or</b>d w<span class=x>or</span>d", "word word"),
+        ("<div>a</div>b<div>c</div>", "a\nb\nc"),
+        ("<ul><li>a<li>b</ul>", "a\nb"),
+        ("a<br>b<hr>c", "a\nb\nc"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>", "a\nb\nc"),
+        ("<p>  many\n\n  spaces\t&nbsp; here </p>", "many spaces here"),
+        ("<pre>x = 1\n  y = 2\n</pre>after", "x = 1\ny = 2\nafter"),
+        ("a<script>var s = '<p>no';</script>b<style>p{}</style>c", "abc"),
+        ("<body><noscript>no</noscript><template><p>no</p></template>yes", "yes"),
+        ("<div hidden>no<p>no</div><p aria-hidden='true'>no</p><p>yes", "yes"),
+        ("<body hidden>yes", "yes"),
+        ("<h1>Title</h1>text<custom-box>boxed</custom-box>", "Title\ntext\nboxed"),
+        ("<HTML><BODY><P>o<B>n</B>e<P>two</BODY></HTML>", "one\ntwo"),
+        ("&lt;b&gt; &amp; &#x41;&#65;", "<b> & AA"),
+        ("<p>a<!-- no <p> no -->b", "ab"),
+        ("<body><noscript><style>p{}</style><p>x</p></noscript>y", "y"),
+        ("", ""),
+        ("<frameset><frame src=a></frameset>", ""),
+        ("<p>\x00nul\x0cfeed", "nul\nfeed"),
+    ],
+)
+def test_text(html: str, text: str) -> None:
+    assert page(html).text == text
+
+
+def test_links_in_order_distinct_and_marked() -> None:
+    found = page(
+        """<head><base href="/base/"><link rel=canonical href=/c><link rel="next" href=/n>
+        <link rel=stylesheet href=/s.css><link rel=alternate type=application/rss+xml href=/feed>
+        <link rel=alternate hreflang=de href=/de>
+        <meta http-equiv=Refresh content="5; url=/refreshed"></head>
+        <body><a href=/a>1</a><a href=/b rel="external NoFollow">2</a><a href=/a rel=nofollow>3</a>
+        <a>4</a>
+        <map><area href=/area></map><iframe src=/iframe></iframe><a href="">5</a>
+        <a href=/u rel=ugc>6</a><a href=/b>7</a><noscript><a href=/noscript>8</a></noscript>
+        <template><a href=/template></a></template>"""
+    )
+    assert found.base == "/base/"
+    assert found.hrefs == [
+        Href("/c", nofollow=False),
+        Href("/n", nofollow=False),
+        Href("/de", nofollow=False),
+        Href("/refreshed", nofollow=False),
+        Href("/a", nofollow=False),
+        Href("/b", nofollow=False),  # linked once without
+        Href("/area", nofollow=False),
+        Href("/iframe", nofollow=False),
+        Href("/u", nofollow=True),
+        Href("/noscript", nofollow=False),
+    ]
+    assert page("<frameset><frame src=/f></frameset>").hrefs == [Href("/f", nofollow=False)]
+
+
+def test_hrefs_are_as_written() -> None:
+    assert page("<a href='/a?b=<p>&amp;c'>x</a>").hrefs == [Href("/a?b=<p>&c", nofollow=False)]
+
+
+@pytest.mark.parametrize(
+    ("meta", "noindex", "nofollow"),
+    [
+        ("<meta name=robots content=noindex>", True, False),
+        ("<META NAME=ROBOTS CONTENT='NoFollow, NOARCHIVE'>", False, True),
+        ("<meta name=robots content=none>", True, True),
+        ("<meta name=mannerly content='noindex,nofollow'>", True, True),
+        ("<meta name=otherbot content=none>", False, False),
+        ("<meta name=robots content='index,follow'>", False, False),
+        ("<meta name=robots content=noindex><meta name=MANNERLY content=nofollow>", True, True),
+        ("<div></div><meta name=robots content=noindex>", True, False),
+    ],
+)
+def test_meta_robots(meta: str, noindex: bool, nofollow: bool) -> None:
+    found = page(meta)
+    assert (found.noindex, found.nofollow) == (noindex, nofollow)
+
+
+def test_title_and_language() -> None:
+    found = page("<html lang='De-CH'><title> A\n&amp; B </title><svg><title>no</title></svg>")
+    assert (found.title, found.language) == ("A & B", "de-ch")
+    assert page("<html lang='<evil>'>").language == ""
+    assert page("<html xml:lang=fr>").language == "fr"
+    assert len(page(f"<title>{'x' * 5000}</title>").title) == 1000
+
+
+def test_charsets() -> None:
+    body = "<meta charset=windows-1251><p>Привет".encode("cp1251")
+    found = parse_html(body, "text/html", agent="x")
+    assert (found.charset, found.text) == ("windows-1251", "Привет")
+    found = parse_html("<p>é".encode("utf-16"), "text/html; charset=latin1", agent="x")
+    assert (found.charset, found.text) == ("UTF-16LE", "é")
+    found = parse_html(b"<p>caf\xe9", "text/html", agent="x")
+    assert (found.charset, found.text) == ("windows-1252", "café")
+    found = parse_html(b"<p>a\xffb", "text/html; charset=utf-8", agent="x")
+    assert (found.charset, found.text) == ("UTF-8", "a\ufffdb")
+
+
+def test_limits() -> None:
+    links = "".join(f"<a href=/{n}>x</a>" for n in range(200))
+    assert len(page(links, max_links=7).hrefs) == 7
+    assert len(page("<p>word " * 1000, max_text=100).text) == 100
+
+
+INLINE = st.sampled_from(["b", "i", "span", "a", "code", "em", "font", "sub", "mark", "SPAN", "u"])
+BLOCK = st.sampled_from(
+    ["p", "div", "li", "td", "h2", "section", "blockquote", "x-card", "article"]
+)
+WORD = st.text("abcdefgh", min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(BLOCK, WORD, INLINE, WORD, WORD), min_size=1, max_size=8))
+def test_words_stay_whole_and_blocks_apart(parts: list[tuple[str, str, str, str, str]]) -> None:
+    """Whatever the tags, the text is the words that stand between them."""
+    html = ["<html>"]
+    for block, before, inline, inside, after in parts:
+        open_tag, close_tag = (
+            ("<table><tr><td>", "</table>") if block == "td" else (f"<{block}>", f"</{block}>")
+        )
+        name = inline.lower()
+        html.append(
+            f"{open_tag}{before}<{name} class='k' title='<{block}>'>{inside}</{name}>{after}"
+            f"<script>'<{block}>leak'</script>{close_tag}"
+        )
+    expected = "\n".join(before + inside + after for _, before, _, inside, after in parts)
+    assert page("".join(html)).text == expected
+
+
+@given(st.text(max_size=200))
+def test_no_markup_leaks_from_escaped_text(text: str) -> None:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    for control in map(chr, [*range(32), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF]):
+        if not control.isspace():
+            escaped = escaped.replace(control, "")
+            text = text.replace(control, "")
+    found = page(f"<div class='x'><p>{escaped}</p></div>")
+    assert found.text.split() == text.encode("utf-8", "replace").decode().split()
+
+
+@given(
+    st.one_of(st.binary(max_size=300), st.text("<>/=\"'! abp-\n\f", max_size=200).map(str.encode))
+)
+def test_never_raises(body: bytes) -> None:
+    found = parse_html(body, "text/html", agent="x")
+    found.text.encode("utf-8")
+    for link in found.hrefs:
+        link.href.encode("utf-8")
