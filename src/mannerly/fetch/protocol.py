@@ -1,0 +1,102 @@
+"""One connection on asyncio: request bytes out, a response in, one exchange at a time."""
+
+import asyncio
+import select
+import socket
+from typing import cast
+
+from mannerly.fetch.contract import TlsFacts
+from mannerly.fetch.response import ResponseReader
+
+
+class Connection(asyncio.Protocol):
+    """Registers itself in `opened` while its socket is open."""
+
+    __slots__ = ("_gone", "_opened", "_reader", "_transport", "_waiter", "address", "tls", "used")
+
+    def __init__(self, opened: set["Connection"]) -> None:
+        self._opened = opened
+        self._transport: asyncio.Transport | None = None
+        self._reader: ResponseReader | None = None
+        self._gone: asyncio.Future[None] | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self.address = ""
+        """The peer's, as the socket itself says."""
+        self.tls: TlsFacts | None = None
+        self.used = False
+        """It has carried a request."""
+
+    def ask(self, request: bytes, reader: ResponseReader) -> asyncio.Future[None]:
+        """Write `request`; the future is done when `reader` has ended (or is cancelled)."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._reader = reader
+        self._waiter = waiter
+        self.used = True
+        if self._transport is None:
+            self._settle("closed before the request")
+        else:
+            self._transport.write(request)
+        return waiter
+
+    def fit(self) -> bool:
+        """May it carry another request? Not if closed, nor if anything is there to be read: that
+        is the end of the connection, or bytes that would pass for the next response."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return False
+        poll = select.poll()
+        poll.register(cast("socket.socket", transport.get_extra_info("socket")).fileno())
+        return not any(event & ~select.POLLOUT for _, event in poll.poll(0))
+
+    def abort(self) -> None:
+        """Close at once. `close` would hold the descriptor for the TLS farewell of a peer that may
+        never answer. May be called twice."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def shut(self) -> asyncio.Future[None]:
+        """Close at once; the future is done when the socket is closed."""
+        self._gone = asyncio.get_running_loop().create_future()
+        self.abort()
+        return self._gone
+
+    # Called by the event loop -----------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._opened.add(self)
+        peer = transport.get_extra_info("peername")
+        # None where the peer was gone before anybody could ask.
+        self.address = peer[0] if peer else ""
+
+    def data_received(self, data: bytes) -> None:
+        reader = self._reader
+        if reader is None:
+            # Nothing was asked: whatever this is, it must not become the next answer.
+            self.abort()
+        elif reader.feed(data):
+            self._settle("")
+
+    def eof_received(self) -> None:
+        if self._reader is not None:
+            self._reader.feed_eof()
+            self._settle("")
+        self.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._opened.discard(self)
+        if self._reader is not None:
+            self._settle(f"connection lost: {exc or 'closed'}")
+        if self._gone is not None and not self._gone.done():
+            self._gone.set_result(None)
+
+    def _settle(self, lost: str) -> None:
+        reader, waiter = self._reader, self._waiter
+        self._reader = self._waiter = None
+        assert reader is not None
+        assert waiter is not None
+        if lost:
+            reader.fail(lost)
+        if not waiter.done():
+            waiter.set_result(None)
