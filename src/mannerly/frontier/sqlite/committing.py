@@ -1,0 +1,132 @@
+"""Commit: what one checkpoint tells the frontier, in one transaction.
+
+The tokens are judged first, all at once; what belongs to a stale one is left out as a whole. The
+rest is applied in the order settle, defer, robots, release.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TypeVar
+
+from mannerly.errors import FrontierError
+from mannerly.frontier.contract import Committed
+from mannerly.frontier.sqlite import statements
+from mannerly.frontier.sqlite.counting import NOBODY, Name, count
+from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.timekeeping import duration_ms
+from mannerly.frontier.sqlite.writers import enlisted_state
+from mannerly.model import Commit, Deferred, Outcome, Released, RobotsSeen, Settled
+
+Part = TypeVar("Part", Settled, Deferred, Released, RobotsSeen)
+
+NOT_FINAL = frozenset({Outcome.PENDING, Outcome.NOT_SENT})
+
+
+def commit(database: Database, writer: int, commit: Commit) -> Committed:
+    with database.writing() as transaction:
+        state, _ = enlisted_state(transaction, writer)
+        if commit.sequence == state.sequence:
+            return Committed(state.refused)
+        if commit.sequence != state.sequence + 1:
+            raise FrontierError(
+                f"writer {writer} sent commit {commit.sequence} after {state.sequence}; "
+                "two processes write under one id, or one goes on from an old copy"
+            )
+        live, refused = _judge(transaction, commit)
+        _settle(transaction, writer, _of(live, commit.settled))
+        _defer(transaction, _of(live, commit.deferred))
+        _learn_robots(transaction, _of(live, commit.robots))
+        _release(transaction, _of(live, commit.released))
+        count(transaction, writer, Name.REFUSED, len(refused))
+        transaction.execute(
+            statements.ADVANCE, (commit.sequence, json.dumps(sorted(refused)), writer)
+        )
+        return Committed(refused)
+
+
+Leases = set[tuple[int, int]]
+"""(handle, token) of leases."""
+
+
+def _judge(transaction: Transaction, commit: Commit) -> tuple[Leases, frozenset[int]]:
+    """The leases of a commit that are still held, and the tokens of those that are not."""
+    given = {
+        part[:2]
+        for parts in (commit.settled, commit.deferred, commit.released, commit.robots)
+        for part in parts
+    }
+    handles = json.dumps([handle for handle, _ in given])
+    held = set(transaction.execute(statements.TOKENS, (handles,)))
+    live = {lease for lease in given & held if lease[1] != 0}
+    return live, frozenset(token for _, token in given - live)
+
+
+def _of(live: Leases, parts: Iterable[Part]) -> list[Part]:
+    """The parts under live leases, in the order of the tables."""
+    return sorted(part for part in parts if part[:2] in live)
+
+
+def _settle(transaction: Transaction, writer: int, parts: list[Settled]) -> None:
+    by_outcome: dict[Outcome, list[Settled]] = defaultdict(list)
+    for part in parts:
+        by_outcome[part.outcome].append(part)
+    if not NOT_FINAL.isdisjoint(by_outcome):
+        raise FrontierError("a URL cannot be settled as PENDING or NOT_SENT; defer it")
+    dequeued = [(part.handle, part.priority, part.seq, part.hash) for part in parts]
+    _exactly(len(parts), transaction.executemany(statements.DEQUEUE, dequeued).rowcount)
+    for outcome, same in by_outcome.items():
+        rows = [(outcome.value, part.handle, part.hash) for part in same]
+        _exactly(len(rows), transaction.executemany(statements.SETTLE, rows).rowcount)
+        count(transaction, writer, Name.SETTLED, len(rows), outcome.value)
+
+
+def _defer(transaction: Transaction, parts: list[Deferred]) -> None:
+    seq = transaction.reserve(len(parts))
+    rows = [
+        (part.new_priority, place, part.tries, part.handle, part.priority, part.seq)
+        for place, part in enumerate(parts, seq)
+    ]
+    _exactly(len(rows), transaction.executemany(statements.DEFER, rows).rowcount)
+
+
+def _exactly(expected: int, rowcount: int) -> None:
+    """A live lease's URLs are where they were when it was given, unless it moved them itself."""
+    if expected != max(0, rowcount):
+        raise FrontierError(
+            "a commit settles or defers a URL that is not at its place in the queue (twice, or "
+            "after it was deferred); nothing of it was applied"
+        )
+
+
+def _learn_robots(transaction: Transaction, parts: list[RobotsSeen]) -> None:
+    now_at = transaction.now.at
+    rows = [
+        (
+            part.handle,
+            part.record.origin,
+            part.record.state.value,
+            part.record.body,
+            now_at - duration_ms(part.record.age_s),
+            part.record.failures,
+        )
+        for part in parts
+    ]
+    transaction.executemany(statements.LEARN_ROBOTS, rows)
+
+
+def _release(transaction: Transaction, parts: list[Released]) -> None:
+    now_at = transaction.now.up_at
+    rows = [(now_at + duration_ms(part.rest_s), part.handle, part.failures) for part in parts]
+    transaction.executemany(statements.RELEASE, rows)
+    for part in parts:
+        if part.abandoned:
+            _abandon(transaction, part.handle)
+
+
+def _abandon(transaction: Transaction, site: int) -> None:
+    transaction.execute(statements.PARK, (site,))
+    transaction.execute(statements.ABANDON, (site,))
+    (queued,) = transaction.execute(statements.QUEUED, (site,)).fetchone()
+    count(transaction, NOBODY, Name.SITES_ABANDONED, 1)
+    count(transaction, NOBODY, Name.URLS_ABANDONED, queued)

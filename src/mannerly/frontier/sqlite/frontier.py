@@ -1,0 +1,148 @@
+"""The contract's verbs on one SQLite file. What each of them guarantees: `frontier.contract`."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from mannerly.clock import Clock, Executor
+from mannerly.errors import CrawlExistsError
+from mannerly.frontier.contract import (
+    Added,
+    Committed,
+    Leased,
+    WriterState,
+)
+from mannerly.frontier.sqlite import committing, counting, leasing, statements, writers
+from mannerly.frontier.sqlite.adding import Batch, SiteIds
+from mannerly.frontier.sqlite.database import Database, Synchronous
+from mannerly.model import Commit, FrontierStats, NewUrl
+
+T = TypeVar("T")
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class SqliteFrontier:
+    """One crawl's frontier in one file, opened by one process.
+
+    All SQL runs on `executor`; this class only carries arguments there. The executor stays the
+    caller's: it is not closed here. `synchronous="NORMAL"` gives up durability over a power cut
+    (not over a crash of the process) for one fsync less per transaction.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Clock,
+        executor: Executor,
+        random: random.Random,
+        synchronous: Synchronous = "FULL",
+        boot_id: str | None = None,
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._executor = executor
+        self._chance = random
+        self._synchronous: Synchronous = synchronous
+        self._boot_id = boot_id
+        self._database: Database | None = None
+        self._ids = SiteIds()
+
+    async def __aenter__(self) -> Self:
+        self._database = await self._executor.run(self._open)
+        return self
+
+    def _open(self) -> Database:
+        boot_id = _system_boot_id() if self._boot_id is None else self._boot_id
+        return Database(
+            self._path, clock=self._clock, boot_id=boot_id, synchronous=self._synchronous
+        )
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._run(Database.close)
+        self._database = None
+
+    async def create(self, settings: Mapping[str, str]) -> None:
+        wall_s = self._clock.wall()
+        await self._run(lambda database: _create(database, settings, wall_s))
+
+    async def settings(self) -> dict[str, str] | None:
+        return await self._run(_settings)
+
+    async def enlist(self, label: str) -> int:
+        return await self._run(lambda database: writers.enlist(database, label, self._chance))
+
+    async def writer_state(self, writer: int) -> WriterState | None:
+        return await self._run(lambda database: writers.writer_state(database, writer))
+
+    async def retire(self, writer: int, rest_s: float) -> int:
+        return await self._run(lambda database: writers.retire(database, writer, rest_s))
+
+    async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
+        batch = await self._run(
+            lambda database: Batch(database, self._ids, urls, new_sites=new_sites)
+        )
+        new = known = 0
+        # Each slice is work of its own, so that a lease of this process comes in between, too.
+        for part in batch.slices:
+            added = await self._executor.run(partial(batch.apply, part))
+            new += added.new
+            known += added.known
+        return Added(new, known, batch.foreign)
+
+    async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
+        leased_at = self._clock.now()
+        return await self._run(
+            lambda database: leasing.lease(
+                database,
+                writer,
+                want,
+                ttl_s=ttl_s,
+                urls_per_site=urls_per_site,
+                leased_at=leased_at,
+                chance=self._chance,
+            )
+        )
+
+    async def commit(self, writer: int, commit: Commit) -> Committed:
+        return await self._run(lambda database: committing.commit(database, writer, commit))
+
+    async def stats(self) -> FrontierStats:
+        return await self._run(counting.stats)
+
+    async def _run(self, work: Callable[[Database], T]) -> T:
+        database = self._database
+        assert database is not None, "the frontier is used outside its `async with`"
+        return await self._executor.run(lambda: work(database))
+
+
+def _create(database: Database, settings: Mapping[str, str], wall_s: float) -> None:
+    with database.writing() as transaction:
+        (created,) = transaction.execute(statements.CREATED).fetchone()
+        if created:
+            raise CrawlExistsError(f"{database.path} holds a crawl already; resume it")
+        transaction.execute(statements.CREATE, (wall_s,))
+        transaction.executemany(statements.ADD_SETTING, sorted(settings.items()))
+
+
+def _settings(database: Database) -> dict[str, str] | None:
+    with database.reading() as view:
+        (created,) = view.execute(statements.CREATED).fetchone()
+        return dict(view.execute(statements.SETTINGS)) if created else None
+
+
+def _system_boot_id() -> str:
+    """The id of this boot; '' if the system does not tell, which is taken for another boot."""
+    try:
+        return BOOT_ID.read_text("ascii").strip()
+    except OSError:
+        return ""

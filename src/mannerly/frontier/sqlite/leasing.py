@@ -1,0 +1,102 @@
+"""Lease: the sites that may be visited now, their ready times moved in the same transaction."""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from mannerly.errors import FrontierError
+from mannerly.frontier.contract import Leased
+from mannerly.frontier.sqlite import statements
+from mannerly.frontier.sqlite.counting import Name, count
+from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.timekeeping import duration_ms
+from mannerly.frontier.sqlite.writers import enlisted_state
+from mannerly.model import Lease, QueuedUrl, RobotsRecord, RobotsState
+
+
+def lease(
+    database: Database,
+    writer: int,
+    want: int,
+    *,
+    ttl_s: float,
+    urls_per_site: int,
+    leased_at: float,
+    chance: random.Random,
+) -> Leased:
+    # Most questions of an idle crawler have the answer "not yet". It takes no turn.
+    with database.reading() as view:
+        wait_s = _next_ready_in_s(view)
+    if want <= 0 or wait_s is None or wait_s > 0:
+        return Leased([], wait_s)
+    with database.writing() as transaction:
+        _require_enlisted(transaction, writer)
+        leases: list[Lease] = []
+        while len(leases) < want and transaction.now.at >= transaction.rest_until:
+            picked = _pick(transaction, want - len(leases), urls_per_site, leased_at, chance)
+            if not picked:
+                break
+            leases += [lease for lease in picked if lease.urls]
+            _move(transaction, writer, picked, ttl_s)
+        _recall_robots(transaction, leases)
+        count(transaction, writer, Name.LEASES, len(leases))
+        return Leased(leases, _next_ready_in_s(transaction))
+
+
+def _next_ready_in_s(view: Transaction) -> float | None:
+    earliest_at: int | None
+    (earliest_at,) = view.execute(statements.EARLIEST).fetchone()
+    if earliest_at is None:
+        return None
+    return max(0, max(earliest_at, view.rest_until) - view.now.at) / 1000
+
+
+def _require_enlisted(transaction: Transaction, writer: int) -> None:
+    """A retired writer's sites are given to others: it must not collect new ones."""
+    _, enlisted = enlisted_state(transaction, writer)
+    if not enlisted:
+        raise FrontierError(f"writer {writer} was retired; enlist again")
+
+
+def _pick(
+    transaction: Transaction, want: int, urls: int, leased_at: float, chance: random.Random
+) -> list[Lease]:
+    """The sites that have been ready longest, with the heads of their queues."""
+    picked = []
+    ready = transaction.execute(statements.READY, (transaction.now.at, want)).fetchall()
+    cursor = transaction.cursor()
+    for site, key, failures in ready:
+        cursor.execute(statements.HEAD, (site, urls))
+        head = [QueuedUrl._make(row) for row in cursor.fetchall()]
+        picked.append(Lease(key, site, _token(chance), head, [], failures, leased_at))
+    return picked
+
+
+def _token(chance: random.Random) -> int:
+    """Any signed 64-bit number but 0, which stands for "not leased"."""
+    return chance.getrandbits(64) - 2**63 or 1
+
+
+def _move(transaction: Transaction, writer: int, picked: Sequence[Lease], ttl_s: float) -> None:
+    """Move the ready times of the picked sites; those without work are parked where they are.
+
+    A site has work and an empty queue if its holder settled everything and never released it.
+    The holder keeps its token: nobody else wants the site.
+    """
+    ready_at = transaction.now.up_at + max(1, duration_ms(ttl_s))
+    stamps = [(ready_at, lease.token, writer, lease.handle) for lease in picked if lease.urls]
+    transaction.executemany(statements.STAMP, stamps)
+    transaction.executemany(statements.PARK, [(it.handle,) for it in picked if not it.urls])
+
+
+def _recall_robots(transaction: Transaction, leases: Sequence[Lease]) -> None:
+    sites = json.dumps([lease.handle for lease in leases])
+    records: dict[int, list[RobotsRecord]] = defaultdict(list)
+    for site, origin, state, body, fetched_at, failures in transaction.execute(
+        statements.ROBOTS, (sites,)
+    ):
+        age_s = max(0, transaction.now.at - fetched_at) / 1000
+        records[site].append(RobotsRecord(origin, RobotsState(state), body, age_s, failures))
+    for lease in leases:
+        lease.robots = records.get(lease.handle, lease.robots)

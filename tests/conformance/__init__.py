@@ -1,0 +1,1 @@
+"""One suite per contract, run on every implementation."""
