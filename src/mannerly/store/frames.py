@@ -1,0 +1,168 @@
+"""Frames: the unit in which a journal segment grows, and how a torn tail is told from a whole one.
+
+    magic 4 | kind 1 | sequence 8 | length 8 | checksum 8 | payload        little endian
+
+The checksum (xxh3, 64 bits) covers the fields before it and the payload. Reading stops at the first
+frame that is not whole and right: appending never goes on after a frame that failed, so nothing
+that counts can come behind it.
+
+| kind | sequence | payload |
+|---|---|---|
+| HEADER | last sequence journalled before this segment | format version, writer |
+| BATCH | the checkpoint's | counts of rows, Arrow stream of fetches, Arrow stream of pages |
+| SETTLED | the checkpoint's | the refused tokens |
+"""
+
+import os
+import struct
+from collections.abc import Collection, Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+import pyarrow as pa
+import xxhash
+
+from mannerly.errors import SchemaError, StoreError
+
+VERSION = 1
+
+_MAGIC = b"Mjrn"
+_FRAME = struct.Struct("<4sBQQ")
+_CHECKSUM = struct.Struct("<Q")
+_HEADER = struct.Struct("<IQ")
+_BATCH = struct.Struct("<IIQ")
+_OVERHEAD = _FRAME.size + _CHECKSUM.size
+_CHUNK = 1 << 20
+HEADER_BYTES = _OVERHEAD + _HEADER.size
+
+
+class Kind(IntEnum):
+    HEADER = 1
+    BATCH = 2
+    SETTLED = 3
+
+
+class Frame(NamedTuple):
+    """A whole frame in a file: where its payload is."""
+
+    kind: Kind
+    sequence: int
+    offset: int
+    length: int
+    checksum: int
+
+
+class Batch(NamedTuple):
+    """The payload of a BATCH, still encoded."""
+
+    fetch_rows: int
+    page_rows: int
+    fetches: pa.Buffer
+    pages: pa.Buffer
+
+
+def header(writer: int, after: int) -> bytes:
+    return _frame(Kind.HEADER, after, _HEADER.pack(VERSION, writer))
+
+
+def settled(sequence: int, refused: Collection[int]) -> bytes:
+    return _frame(Kind.SETTLED, sequence, struct.pack(f"<{len(refused)}q", *sorted(refused)))
+
+
+def batch(sequence: int, content: Batch) -> bytes:
+    counts = _BATCH.pack(content.fetch_rows, content.page_rows, len(content.fetches))
+    return _frame(Kind.BATCH, sequence, counts, content.fetches, content.pages)
+
+
+def payload_at(frame: Frame, start: int) -> Frame:
+    """`frame` as it lies in a file when its first byte is at `start`."""
+    return frame._replace(offset=start + _OVERHEAD)
+
+
+def describe(data: bytes) -> Frame:
+    """The first frame of `data`, which is whole."""
+    _, kind, sequence, length = _FRAME.unpack_from(data)
+    (checksum,) = _CHECKSUM.unpack_from(data, _FRAME.size)
+    return Frame(Kind(kind), sequence, _OVERHEAD, length, checksum)
+
+
+def scan(fd: int) -> Iterator[Frame]:
+    """Every whole frame of an open file, in order, up to the torn tail or the end."""
+    position = 0
+    size = os.fstat(fd).st_size
+    while True:
+        head = os.pread(fd, _OVERHEAD, position)
+        if len(head) < _OVERHEAD:
+            return
+        magic, kind, _, length = _FRAME.unpack_from(head)
+        # The length is only believed as far as the file reaches: it may be a torn tail's garbage.
+        if magic != _MAGIC or position + _OVERHEAD + length > size or kind not in set(Kind):
+            return
+        frame = payload_at(describe(head), position)
+        if not _is_whole(fd, frame):
+            return
+        yield frame
+        position = frame.offset + length
+
+
+def read_header(fd: int, frame: Frame) -> int:
+    """The writer of a segment. `SchemaError` if a later version of Mannerly wrote it."""
+    payload = _payload(fd, frame)
+    (version,) = struct.unpack_from("<I", payload)
+    if version != VERSION:
+        raise SchemaError(
+            f"the journal has format {version}, this Mannerly reads {VERSION}: use the newer one"
+        )
+    _, writer = _HEADER.unpack_from(payload)
+    return int(writer)
+
+
+def read_settled(fd: int, frame: Frame) -> frozenset[int]:
+    return frozenset(struct.unpack(f"<{frame.length // 8}q", _payload(fd, frame)))
+
+
+def read_batch(fd: int, frame: Frame) -> Batch:
+    """`StoreError` if the disk no longer gives what was written."""
+    payload = pa.py_buffer(_payload(fd, frame))
+    fetch_rows, page_rows, middle = _BATCH.unpack_from(payload)
+    fetches = payload.slice(_BATCH.size, middle)
+    return Batch(fetch_rows, page_rows, fetches, payload.slice(_BATCH.size + middle))
+
+
+def _frame(kind: Kind, sequence: int, *parts: bytes | pa.Buffer) -> bytes:
+    fields = _FRAME.pack(_MAGIC, kind, sequence, sum(len(part) for part in parts))
+    checksum = xxhash.xxh3_64(fields)
+    for part in parts:
+        checksum.update(part)
+    return b"".join([fields, _CHECKSUM.pack(checksum.intdigest()), *parts])
+
+
+def _checksum_of(frame: Frame) -> "xxhash.xxh3_64":
+    return xxhash.xxh3_64(_FRAME.pack(_MAGIC, frame.kind, frame.sequence, frame.length))
+
+
+def _is_whole(fd: int, frame: Frame) -> bool:
+    """Without ever holding more than a piece of it."""
+    checksum = _checksum_of(frame)
+    for start in range(0, frame.length, _CHUNK):
+        checksum.update(os.pread(fd, min(_CHUNK, frame.length - start), frame.offset + start))
+    return int(checksum.intdigest()) == frame.checksum
+
+
+def _payload(fd: int, frame: Frame) -> bytes:
+    parts, have = [], 0
+    while have < frame.length:
+        part = os.pread(fd, frame.length - have, frame.offset + have)
+        if not part:
+            break
+        parts.append(part)
+        have += len(part)
+    payload = b"".join(parts)
+    checksum = _checksum_of(frame)
+    checksum.update(payload)
+    if checksum.intdigest() != frame.checksum:
+        raise StoreError(
+            f"a journalled batch (sequence {frame.sequence}) reads back differently than it was "
+            "written: check the disk, then start the crawl again to recover what is readable"
+        )
+    return payload

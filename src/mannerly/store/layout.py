@@ -1,0 +1,97 @@
+"""Where the store keeps what in a data directory.
+
+    journal/<writer>/lock          held (flock) by the living process that writes here
+    journal/<writer>/000001.seg    checkpoints of one writer, in order
+    pages/<writer>-000001.parquet  the settled pages of that segment
+    fetches/<writer>-000001.parquet
+    lost+found/                    segments that nobody could vouch for, kept for a person to judge
+
+A Parquet file is named after the segment it was rolled from, so rolling a segment twice gives the
+same files, not twice the rows.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_WRITER = re.compile(r"[0-9a-f]{16}")
+_SEGMENT = re.compile(r"([0-9]{6,})\.seg")
+_PARQUET = re.compile(r"([0-9a-f]{16})-([0-9]{6,})\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The names in one data directory. Only `make` changes the disk."""
+
+    root: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.root / "journal"
+
+    @property
+    def pages(self) -> Path:
+        return self.root / "pages"
+
+    @property
+    def fetches(self) -> Path:
+        return self.root / "fetches"
+
+    @property
+    def lost(self) -> Path:
+        return self.root / "lost+found"
+
+    def make(self) -> None:
+        for directory in (self.journal, self.pages, self.fetches):
+            directory.mkdir(parents=True, exist_ok=True)
+
+    def exists(self) -> bool:
+        return self.journal.is_dir() or self.fetches.is_dir()
+
+    def writer_dir(self, writer: int) -> Path:
+        return self.journal / f"{writer:016x}"
+
+    def writers(self) -> list[int]:
+        """Every writer that has a journal, dead or alive."""
+        return sorted(int(name, 16) for name in _names(self.journal) if _WRITER.fullmatch(name))
+
+    def segments(self, writer: int) -> list[int]:
+        """The numbers of a writer's segments, oldest first. Empty if the directory is gone."""
+        found = (_SEGMENT.fullmatch(name) for name in _names(self.writer_dir(writer)))
+        return sorted(int(match[1]) for match in found if match)
+
+    def segment(self, writer: int, number: int) -> Path:
+        return self.writer_dir(writer) / f"{number:06d}.seg"
+
+    def set_aside(self, writer: int, number: int) -> Path:
+        return self.lost / f"{writer:016x}-{number:06d}.seg"
+
+    def parquet(self, table: Path, writer: int, number: int) -> Path:
+        """The file of a segment in `table` (`pages` or `fetches`)."""
+        return table / f"{writer:016x}-{number:06d}.parquet"
+
+    def rolled(self, table: Path) -> set[tuple[int, int]]:
+        """(writer, segment number) of every Parquet file in `table`."""
+        found = (_PARQUET.fullmatch(name) for name in _names(table))
+        return {(int(match[1], 16), int(match[2])) for match in found if match}
+
+    def unfinished(self, writer: int) -> list[Path]:
+        """Parquet files of a writer that were never given their name."""
+        return [
+            path
+            for table in (self.pages, self.fetches)
+            for path in table.glob(f".{writer:016x}-*.tmp")
+        ]
+
+
+def temporary(path: Path) -> Path:
+    """Where a file is written before it gets its name; no `*.parquet` matches it."""
+    return path.with_name(f".{path.name}.tmp")
+
+
+def _names(directory: Path) -> Iterator[str]:
+    try:
+        yield from (path.name for path in directory.iterdir())
+    except FileNotFoundError:
+        return

@@ -1,0 +1,142 @@
+"""Reading the store: `pages` and `fetches` as views in DuckDB, also while the crawl runs.
+
+A reader takes no lock and keeps nobody waiting. It sees the Parquet files that are there now, plus
+the settled batches that are still in a journal, each row once:
+
+- segments are listed before Parquet files. A segment that is rolled in between shows in both
+  lists, and is then left out; one that was rolled before is only in the second;
+- a segment that is gone when it is opened was rolled since: all is listed again;
+- the views name the files they found, so what is rolled later cannot show twice.
+
+A view is a moment: to see what came later, open the store again.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import duckdb
+import pyarrow as pa
+
+from mannerly.errors import NoCrawlError
+from mannerly.store import segments
+from mannerly.store.layout import Layout
+from mannerly.store.tables import FETCHES, PAGES, Table
+
+
+class _Moment(NamedTuple):
+    """What there is to read at one moment, with the journalled rows in memory-mapped files."""
+
+    pages: list[Path]
+    fetches: list[Path]
+    journalled_pages: pa.Table
+    journalled_fetches: pa.Table
+
+
+def open_store(data_dirs: Path | Sequence[Path]) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with the views `pages` and `fetches` over one or more data directories.
+
+    Instants are of type TIMESTAMP, in UTC. `NoCrawlError` if there is no store in a directory.
+    Whoever opens closes.
+    """
+    layouts = [Layout(path) for path in ([data_dirs] if isinstance(data_dirs, Path) else data_dirs)]
+    for layout in layouts:
+        if not layout.exists():
+            raise NoCrawlError(f"there is no store in {layout.root}: name a crawl's data directory")
+    moment = _look(layouts)
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    _view(connection, PAGES, moment.pages, moment.journalled_pages)
+    _view(connection, FETCHES, moment.fetches, moment.journalled_fetches)
+    return connection
+
+
+def _view(
+    connection: duckdb.DuckDBPyConnection, table: Table, files: list[Path], journalled: pa.Table
+) -> None:
+    # Parquet keeps instants with their zone. The views show them without, because DuckDB gives
+    # those to Python only where the package pytz happens to be installed.
+    columns = "* REPLACE (fetched_at AT TIME ZONE 'UTC' AS fetched_at)"
+    name = f"journalled_{table.name}"
+    connection.register(name, journalled)
+    sources = [name]
+    if files:
+        sources.append(f"read_parquet([{', '.join(_literal(path) for path in files)}])")
+    selects = [f"SELECT {columns} FROM {source}" for source in sources]  # noqa: S608
+    connection.execute(f"CREATE VIEW {table.name} AS {' UNION ALL '.join(selects)}")
+
+
+def _literal(path: Path) -> str:
+    """A path as SQL. DuckDB takes it for a pattern; bracketed, a character stands for itself."""
+    pattern = re.sub(r"[*?\[]", r"[\g<0>]", str(path)).replace("'", "''")
+    return f"'{pattern}'"
+
+
+def _look(layouts: Sequence[Layout]) -> _Moment:
+    while True:
+        moment = _look_once(layouts)
+        if moment is not None:
+            return moment
+
+
+def _look_once(layouts: Sequence[Layout]) -> _Moment | None:
+    """None if a segment was rolled under our eyes: it is in a Parquet file by now."""
+    pages: list[Path] = []
+    fetches: list[Path] = []
+    unrolled: list[tuple[Layout, int, list[int]]] = []
+    for layout in layouts:
+        journals = {writer: layout.segments(writer) for writer in layout.writers()}
+        rolled = layout.rolled(layout.fetches)
+        # Pages get their name before fetches do, so none can be missing here.
+        with_pages = layout.rolled(layout.pages) & rolled
+        fetches += [layout.parquet(layout.fetches, *name) for name in sorted(rolled)]
+        pages += [layout.parquet(layout.pages, *name) for name in sorted(with_pages)]
+        for writer, numbers in journals.items():
+            left = [number for number in numbers if (writer, number) not in rolled]
+            unrolled.append((layout, writer, left))
+    with _Spool(PAGES) as page_rows, _Spool(FETCHES) as fetch_rows:
+        try:
+            for source in unrolled:
+                for table, batch in _settled_rows(*source):
+                    (page_rows if table is PAGES else fetch_rows).add(batch)
+        except FileNotFoundError:
+            return None
+        return _Moment(pages, fetches, page_rows.mapped(), fetch_rows.mapped())
+
+
+def _settled_rows(
+    layout: Layout, writer: int, numbers: Sequence[int]
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    journal = [
+        segments.read_segment(layout.segment(writer, number), writer, number) for number in numbers
+    ]
+    plan = segments.counted(journal, segments.marks_of(journal))
+    for segment, batches in zip(journal, plan, strict=True):
+        yield from segments.rows(segment.path, batches)
+
+
+class _Spool:
+    """Journalled rows on their way to DuckDB: in a nameless temporary file, mapped into memory, so
+    that a look at many busy journals does not need them all in memory at once."""
+
+    def __init__(self, table: Table) -> None:
+        self._file = tempfile.NamedTemporaryFile(prefix="mannerly-")  # noqa: SIM115
+        self._stream = pa.ipc.new_stream(self._file, table.public)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._stream.write_batch(batch)
+
+    def mapped(self) -> pa.Table:
+        self._stream.close()
+        self._file.flush()
+        with pa.memory_map(self._file.name) as mapping, pa.ipc.open_stream(mapping) as reader:
+            return reader.read_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._stream.close()
+        self._file.close()

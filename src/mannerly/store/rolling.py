@@ -1,0 +1,140 @@
+"""Rolling: the settled rows of one segment become two Parquet files, and the segment goes.
+
+The order of the steps is what makes it safe to be killed between any two of them:
+
+1. both files are written under temporary names and made durable;
+2. `pages` gets its name, durably, then `fetches` does. The file in `fetches` is the mark that the
+   segment is rolled: a reader that sees it no longer reads the segment, one that does not ignores
+   the `pages` file of the same name;
+3. the segment is removed, durably, before the next one is rolled.
+
+Killed before 3 the segment is rolled again, to the same names with the same rows. One record batch
+and one row group per table are in memory at a time, however long the segment is.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mannerly.store import segments
+from mannerly.store.disk import Disk
+from mannerly.store.layout import Layout, temporary
+from mannerly.store.segments import Counted
+from mannerly.store.tables import FETCHES, PAGES, Table
+
+# Large enough that compression and statistics pay, small enough to be held in memory twice.
+_ROW_GROUP_BYTES = 32 << 20
+_ROW_GROUP_ROWS = 50_000
+
+
+class Rolled(NamedTuple):
+    files: int
+    fetches: int
+    pages: int
+
+
+def roll(
+    disk: Disk, layout: Layout, writer: int, number: int, batches: Sequence[Counted]
+) -> Rolled:
+    """Roll segment `number` of `writer`, in which exactly `batches` count; then `discard` it.
+
+    `OSError` if the disk does not do it: roll it again.
+    """
+    segment = layout.segment(writer, number)
+    fetches_path = layout.parquet(layout.fetches, writer, number)
+    pages_path = layout.parquet(layout.pages, writer, number)
+    try:
+        with TableFile(FETCHES, fetches_path) as fetches, TableFile(PAGES, pages_path) as pages:
+            for table, batch in segments.rows(segment, batches):
+                (pages if table is PAGES else fetches).add(batch)
+            if pages.rows:
+                # The mark that the segment is rolled, also where no fetch is told of.
+                fetches.begin()
+    except OSError:
+        # The disk is full, most likely: give back what the attempt took.
+        for path in (fetches_path, pages_path):
+            disk.remove(temporary(path))
+        raise
+    files = [file for file in (pages, fetches) if file.begun]
+    for file in files:
+        disk.sync_file(temporary(file.path))
+    for file in files:
+        disk.rename(temporary(file.path), file.path)
+        disk.sync_dir(file.path.parent)
+    return Rolled(len(files), fetches.rows, pages.rows)
+
+
+def discard(disk: Disk, segment: Path) -> None:
+    """Remove a segment that was rolled. May be repeated if it fails."""
+    disk.remove(segment)
+    disk.sync_dir(segment.parent)
+
+
+class TableFile:
+    """A Parquet file in the making, under its temporary name. No row, no file."""
+
+    def __init__(self, table: Table, path: Path) -> None:
+        self.path = path
+        self.rows = 0
+        self._table = table
+        self._held: list[pa.RecordBatch] = []
+        self._held_bytes = self._held_rows = 0
+        self._sink: pa.OSFile | None = None
+        self._writer: pq.ParquetWriter | None = None
+
+    @property
+    def begun(self) -> bool:
+        return self._writer is not None
+
+    def begin(self) -> None:
+        if self._writer is None:
+            self._sink = pa.OSFile(str(temporary(self.path)), "wb")
+            self._writer = pq.ParquetWriter(
+                self._sink,
+                self._table.public,
+                compression="zstd",
+                compression_level=3,
+                use_dictionary=self._table.dictionary,
+                write_statistics=self._table.statistics,
+                store_schema=True,
+            )
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        if batch.num_rows == 0:
+            return
+        self.rows += batch.num_rows
+        self._held.append(batch)
+        self._held_bytes += batch.nbytes
+        self._held_rows += batch.num_rows
+        if self._held_bytes >= _ROW_GROUP_BYTES or self._held_rows >= _ROW_GROUP_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._held:
+            self.begin()
+            assert self._writer is not None
+            group = pa.Table.from_batches(self._held, self._table.public)
+            self._writer.write_table(group, row_group_size=group.num_rows)
+            self._held.clear()
+            self._held_bytes = self._held_rows = 0
+
+    def __enter__(self) -> "TableFile":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                self._flush()
+                if self._writer is not None:
+                    self._writer.close()
+        finally:
+            if self._writer is not None:
+                # Else, after a failure, it would try again to write when it is collected.
+                self._writer.is_open = False
+            if self._sink is not None:
+                # Ours to close: a writer that fails to close keeps its file, and on a full disk
+                # an open file without a name keeps its space.
+                self._sink.close()
