@@ -71,4 +71,8 @@ def kill_at_some_moment(
 
 
 def journals(data: Path) -> set[str]:
-    return {str(path) for path in data.glob("journal/*/*.seg")}
+    """Names of the journals there are. Directories may vanish while we look."""
+    try:
+        return {str(path) for path in data.glob("journal/*/*.seg")}
+    except FileNotFoundError:
+        return journals(data)

@@ -1,0 +1,5 @@
+"""`python -m mannerly`."""
+
+from mannerly.cli import main
+
+main()

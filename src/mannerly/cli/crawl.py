@@ -1,0 +1,101 @@
+"""`mannerly crawl`."""
+
+from pathlib import Path
+
+import click
+import uvloop
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+from mannerly import session
+from mannerly.cli.options import config_options, load_config, set_up_logging
+from mannerly.config import Config
+from mannerly.observe.progress import (
+    clock_text,
+    failures_text,
+    size_text,
+    view_for,
+)
+from mannerly.seeding import Seeding
+from mannerly.session import Ended
+
+EXAMPLE_QUERY = "SELECT url, title, length(text) FROM pages LIMIT 10"
+
+
+@click.command()
+@config_options()
+@click.option("--resume", is_flag=True, help="Go on with the crawl that is there.")
+def crawl(config_file: Path | None, resume: bool, **flags: object) -> None:
+    """Crawl the web from a file of domains, politely.
+
+    \b
+    mannerly crawl --seed-file domains.txt --email you@example.org
+    mannerly crawl --resume
+
+    Durations and sizes take units: 70s, 1h30m, 2MiB. Every option can also stand in the file given
+    with --config, or in the environment (MANNERLY_DELAY=70s).
+    """
+    run(load_config(config_file, flags), resume=resume)
+
+
+def run(config: Config, *, resume: bool) -> Ended:
+    """Crawl, show progress, print the summary."""
+    console = Console(stderr=True)
+    set_up_logging(config.observe.log_level, console)
+    ended = uvloop.run(
+        session.crawl(
+            config,
+            resume=resume,
+            view=view_for(config.observe.progress, console),
+            on_seeding=SeedingBar(console).show,
+        )
+    )
+    print_summary(ended, config)
+    return ended
+
+
+class SeedingBar:
+    """A progress bar for large seed files, on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = Progress(
+            TextColumn("reading seeds"),
+            BarColumn(),
+            DownloadColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("seeds")
+
+    def show(self, seeding: Seeding) -> None:
+        if not seeding.total_bytes:
+            return
+        self._bar.start()
+        self._bar.update(self._task, completed=seeding.read_bytes, total=seeding.total_bytes)
+        if seeding.done:
+            self._bar.stop()
+
+
+def print_summary(ended: Ended, config: Config) -> None:
+    """What happened, and what to do next, on standard output."""
+    tally, stats = ended.tally, ended.stats
+    rate = tally.fetched / ended.elapsed_s if ended.elapsed_s else 0.0
+    data_dir = config.crawl.data_dir
+    print(f"\n{ended.because}")
+    print(
+        f"  this run   {tally.fetched:,} pages in {clock_text(ended.elapsed_s)} ({rate:.1f}/s), "
+        f"{size_text(tally.wire_bytes)} received"
+    )
+    print(
+        f"  the crawl  {stats.fetched:,} pages of {stats.urls_known:,} known URLs on "
+        f"{stats.sites:,} sites; {stats.urls_pending - stats.urls_abandoned:,} URLs pending"
+    )
+    print(f"  not pages  {failures_text(stats.settled) or '-'}")
+    if stats.sites_abandoned:
+        print(
+            f"  abandoned  {stats.sites_abandoned:,} sites, {stats.urls_abandoned:,} URLs on them"
+        )
+    print(f"\nlook at the pages:  mannerly query --data-dir {data_dir} {EXAMPLE_QUERY!r}")
+    if stats.urls_pending - stats.urls_abandoned:
+        print(f"go on later:        mannerly crawl --resume --data-dir {data_dir}")

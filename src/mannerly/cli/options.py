@@ -1,0 +1,59 @@
+"""Click options made from the table of configuration options, and logging set up from them."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.logging import RichHandler
+
+from mannerly.config import OPTIONS, Config, Option, load
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def config_options(*names: str) -> Callable[[F], F]:
+    """Options for these names (all of them, without names), as text: `load` parses them."""
+
+    def decorate(command: F) -> F:
+        for name in reversed(names or tuple(OPTIONS)):
+            command = _click_option(OPTIONS[name])(command)
+        file_option = click.option(
+            "--config", "config_file", metavar="FILE", type=click.Path(path_type=Path),
+            help="TOML file with any of these options, by section.")  # fmt: skip
+        return file_option(command)
+
+    return decorate
+
+
+def _click_option(option: Option) -> Callable[[F], F]:
+    help_text = option.help
+    if option.shown_default:
+        help_text += f"  [default: {option.shown_default}]"
+    if isinstance(option.default, bool):
+        flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}"
+        return click.option(flag, option.name, default=None, help=help_text)
+    return click.option(option.flag, option.name, metavar=option.meta, help=help_text)
+
+
+def load_config(config_file: Path | None, flags: dict[str, object]) -> Config:
+    """The configuration from flags as click gives them (None: not given)."""
+    given = {
+        name: ("true" if value else "false") if isinstance(value, bool) else str(value)
+        for name, value in flags.items()
+        if value is not None
+    }
+    return load(given, file=config_file)
+
+
+def set_up_logging(level: str, console: Console) -> None:
+    """Messages go to standard error; on a terminal above the live view."""
+    handler: logging.Handler
+    if console.is_terminal:
+        handler = RichHandler(console=console, show_path=False, show_time=False, markup=False)
+    else:
+        handler = logging.StreamHandler(console.file)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler], format="%(message)s", force=True)

@@ -1,0 +1,59 @@
+"""The data directory: one crawler at a time.
+
+DIR/lock          held (flock) by the crawler that runs here
+DIR/frontier.db   the frontier, unless --db-url says otherwise
+DIR/journal, pages, fetches: the store (`mannerly.store.layout`)
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mannerly.errors import CrawlBusyError, UsageError
+
+FRONTIER = "frontier.db"
+_LOCK = "lock"
+
+
+@contextmanager
+def held(data_dir: Path) -> Iterator[None]:
+    """Make the directory if need be and hold it; `CrawlBusyError` if another crawler does."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        fd = os.open(data_dir / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as exc:
+        raise UsageError(
+            f"cannot use {data_dir} as the data directory: {exc.strerror}; choose another with "
+            "--data-dir"
+        ) from exc
+    try:
+        if not _lock(fd):
+            raise CrawlBusyError(
+                f"another crawler is running in {data_dir}; stop it first, or choose another "
+                "--data-dir"
+            )
+        yield
+    finally:
+        os.close(fd)
+
+
+def is_held(data_dir: Path) -> bool:
+    """Whether a crawler runs here now."""
+    try:
+        fd = os.open(data_dir / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _lock(fd)
+    finally:
+        os.close(fd)
+
+
+def _lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

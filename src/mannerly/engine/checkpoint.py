@@ -1,0 +1,109 @@
+"""The checkpoint: from "it happened" to "it is on disk and counts".
+
+The order survives a kill:
+
+1. the batch's records are appended to the journal and made durable;
+2. its links are added to the frontier (idempotent);
+3. its outcomes, robots records and releases are committed with this writer's sequence number;
+4. the store is told that the batch counts.
+
+A kill after any of these steps loses nothing: before 3 the URLs are still pending and the journal's
+batch is void; after 3 the batch counts, whoever is told. Trouble with the disk or the database
+pauses the crawl: the same step is tried again, with the same sequence, until it works.
+"""
+
+from mannerly.clock import Clock, Executor
+from mannerly.engine.ledger import Batch, Ledger
+from mannerly.engine.patience import Patience
+from mannerly.engine.plan import EnginePlan
+from mannerly.engine.sieve import KnownHashes
+from mannerly.frontier.contract import Frontier
+from mannerly.model import NewUrl
+from mannerly.observe.tally import Tally
+from mannerly.store.contract import Store
+
+TEXT_BYTES_A_BATCH = 32 * 1024 * 1024
+LINKS_A_BATCH = 200_000
+
+
+class Checkpointer:
+    def __init__(
+        self,
+        *,
+        plan: EnginePlan,
+        ledger: Ledger,
+        frontier: Frontier,
+        store: Store,
+        store_executor: Executor,
+        writer: int,
+        known: KnownHashes,
+        tally: Tally,
+        clock: Clock,
+    ) -> None:
+        self._plan = plan
+        self._ledger = ledger
+        self._frontier = frontier
+        self._store = store
+        self._store_executor = store_executor
+        self._writer = writer
+        self._known = known
+        self._tally = tally
+        self._clock = clock
+        self._patience = Patience(tally)
+        self._sequence = 0
+        self.last_at = clock.now()
+
+    @property
+    def full(self) -> bool:
+        """The ledger holds a batch's worth: do not wait for the interval."""
+        return (
+            self._ledger.size >= self._plan.checkpoint_pages
+            or self._ledger.text_bytes >= TEXT_BYTES_A_BATCH
+        )
+
+    async def run(self) -> frozenset[int] | None:
+        """One checkpoint of everything that is in the ledger now.
+
+        Which tokens were refused; None if there was nothing to do.
+        """
+        batch = self._ledger.take()
+        if batch.empty:
+            self.last_at = self._clock.now()
+            return None
+        self._sequence += 1
+        sequence = self._sequence
+        await self._patience.until_done(
+            lambda: self._store_executor.run(
+                lambda: self._store.write(sequence, batch.fetches, batch.pages)
+            )
+        )
+        await self._add(batch)
+        committed = await self._patience.until_done(
+            lambda: self._frontier.commit(self._writer, batch.commit(sequence, self._clock.now()))
+        )
+        self._tally.refused += len(committed.refused)
+        await self._patience.until_done(
+            lambda: self._store_executor.run(lambda: self._settle(sequence, committed.refused))
+        )
+        self._tally.checkpoints += 1
+        self.last_at = self._clock.now()
+        return committed.refused
+
+    async def _add(self, batch: Batch) -> None:
+        if not batch.links:
+            return
+        links = list({(link.site, link.hash): link for link in batch.links}.values())
+        for start in range(0, len(links), LINKS_A_BATCH):
+            part = links[start : start + LINKS_A_BATCH]
+            await self._add_part(part)
+
+    async def _add_part(self, part: list[NewUrl]) -> None:
+        added = await self._patience.until_done(
+            lambda: self._frontier.add(part, new_sites=self._plan.new_sites)
+        )
+        self._tally.urls_new += added.new
+        self._known.remember(link.hash for link in part)
+
+    def _settle(self, sequence: int, refused: frozenset[int]) -> None:
+        self._store.settle(sequence, refused)
+        self._store.roll()

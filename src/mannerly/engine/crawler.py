@@ -1,0 +1,318 @@
+"""The crawler: one process's loop over the frontier, from the first lease to the last checkpoint.
+
+Three things go on at once: the lease loop keeps the workbench filled, fetch tasks serve its seats,
+the checkpoint loop makes their results durable. Nothing here touches a database or a socket itself.
+"""
+
+import asyncio
+import logging
+
+from mannerly.clock import Clock
+from mannerly.engine.checkpoint import Checkpointer
+from mannerly.engine.ledger import Ledger
+from mannerly.engine.patience import Patience
+from mannerly.engine.plan import HOLD_S, EnginePlan
+from mannerly.engine.visit import Visitor
+from mannerly.engine.workbench import Seat, Workbench
+from mannerly.frontier.contract import Frontier, Leased
+from mannerly.observe.tally import Tally
+
+log = logging.getLogger(__name__)
+
+LEASE_GAP_S = 0.1
+"""Between two requests for leases while there are fewer ready sites than free slots."""
+LEASE_PATIENCE_S = 5.0
+"""The longest time between two looks at the frontier; others may have added to it."""
+EARLY_CHECKPOINT_S = 0.1
+"""How soon a checkpoint may follow another when slots starve for what it would bring."""
+SEATS_PER_WORKER = 4
+BACKLOG_BATCHES = 4
+"""No visit starts while so many batches wait for a checkpoint: back-pressure."""
+STOP_GRACE_S = 8.0
+"""What visits in flight get to finish when the crawl is stopped."""
+FAREWELL_S = 5.0
+"""What the last checkpoint gets. If the database does not answer, leases lapse by themselves."""
+
+FOREVER_S = 100 * 365 * 86400.0
+FINISHED = "finished: nothing is left to do"
+
+
+class Crawler:
+    def __init__(
+        self,
+        *,
+        plan: EnginePlan,
+        frontier: Frontier,
+        writer: int,
+        visitor: Visitor,
+        checkpointer: Checkpointer,
+        bench: Workbench,
+        ledger: Ledger,
+        tally: Tally,
+        clock: Clock,
+        fetched_before: int = 0,
+    ) -> None:
+        """`fetched_before`: pages that the crawl had when this process joined."""
+        self._plan = plan
+        self._frontier = frontier
+        self._writer = writer
+        self._visitor = visitor
+        self._checkpointer = checkpointer
+        self._bench = bench
+        self._ledger = ledger
+        self._tally = tally
+        self._clock = clock
+        self._fetched_before = fetched_before
+        self._patience = Patience(tally)
+        self._visits: dict[asyncio.Task[None], Seat] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._wake_leaser = asyncio.Event()
+        self._nudge_checkpoint = asyncio.Event()
+        self._checkpointed = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._checkpointing = False
+        self._bench_timer: asyncio.TimerHandle | None = None
+        self.ended_because = ""
+
+    def stop(self, why: str) -> None:
+        """Start no further visit, finish what is in flight, leave everything durable."""
+        if not self._stopping.is_set():
+            self.ended_because = why
+            self._stopping.set()
+
+    async def run(self) -> str:
+        """Crawl until nothing is left, a limit is met or `stop` is called; say which."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as self._group:
+            leasing = self._group.create_task(self._lease_loop(), name="lease")
+            checkpoints = self._group.create_task(self._checkpoint_loop(), name="checkpoint")
+            limit_s = self._plan.max_duration_s or FOREVER_S
+            limit = loop.call_later(limit_s, self.stop, "max-duration reached")
+            await self._stopping.wait()
+            limit.cancel()
+            await self._wind_down(leasing, checkpoints)
+        return self.ended_because
+
+    # -- leasing -------------------------------------------------------------------------------
+
+    async def _lease_loop(self) -> None:
+        while not self._stopping.is_set():
+            self._wake_leaser.clear()
+            want = self._wanted()
+            if want <= 0:
+                await self._wake_leaser.wait()
+                continue
+            was_idle = self._idle()
+            self._checkpointed.clear()
+            leased = await self._lease(want)
+            now = self._clock.now()
+            for lease in leased.leases:
+                self._bench.sit(Seat(lease, lease.leased_at + HOLD_S), now, now)
+            self._tally.leased += len(leased.leases)
+            self._dispatch()
+            if leased.leases and len(leased.leases) >= want:
+                continue
+            if leased.next_ready_in_s is None and was_idle and self._idle():
+                self.stop(FINISHED)
+                return
+            # There are fewer ready sites than free slots. Only time or a checkpoint brings more.
+            next_in_s = leased.next_ready_in_s
+            pause_s = LEASE_PATIENCE_S if next_in_s is None else next_in_s
+            await asyncio.sleep(LEASE_GAP_S)
+            await _wait(self._checkpointed, min(pause_s, LEASE_PATIENCE_S) - LEASE_GAP_S)
+
+    async def _lease(self, want: int) -> Leased:
+        return await self._patience.until_done(
+            lambda: self._frontier.lease(
+                self._writer,
+                want,
+                ttl_s=self._plan.ttl_s,
+                urls_per_site=self._plan.urls_per_site,
+            )
+        )
+
+    def _wanted(self) -> int:
+        """How many sites to lease now: the free slots and a little more, in useful batches."""
+        if self._overfull():
+            return 0
+        ready = self._bench.ready(self._clock.now())
+        reserve = max(8, self._plan.workers // 8)
+        want = self._plan.workers + reserve - self._tally.in_flight - ready
+        # Half a reserve at least, so that a slot that frees up does not cost a lease of its own.
+        if want < reserve // 2:
+            return 0
+        if self._plan.max_pages:
+            want = min(want, self._pages_left() - ready)
+        return min(want, SEATS_PER_WORKER * self._plan.workers - len(self._bench))
+
+    def _idle(self) -> bool:
+        """Nothing is under way in this process, and nothing waits to be made durable."""
+        return (
+            not (self._tally.in_flight or len(self._bench) or self._checkpointing)
+            and self._ledger.empty
+        )
+
+    # -- serving -------------------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        """Give ready seats to free slots."""
+        now = self._clock.now()
+        while self._may_start():
+            seat = self._bench.take(now)
+            if seat is None:
+                break
+            if not seat.revoked:
+                self._start(seat)
+        if self._bench_timer is not None:
+            self._bench_timer.cancel()
+            self._bench_timer = None
+        if self._stopping.is_set():
+            return
+        ready_at = self._bench.next_ready_at()
+        if ready_at is not None:
+            loop = asyncio.get_running_loop()
+            self._bench_timer = loop.call_later(max(0.0, ready_at - now), self._dispatch)
+        if self._wanted() > 0:
+            self._wake_leaser.set()
+            if self._ledger.brings_work(now):
+                self._nudge_checkpoint.set()
+
+    def _may_start(self) -> bool:
+        return (
+            self._tally.in_flight < self._plan.workers
+            and not self._stopping.is_set()
+            and not self._overfull()
+            and (not self._plan.max_pages or self._pages_left() > 0)
+        )
+
+    def _pages_left(self) -> int:
+        """Pages that may still be asked for; those in flight count as if they will succeed."""
+        done = self._fetched_before + self._tally.fetched
+        return self._plan.max_pages - done - self._tally.in_flight
+
+    def _overfull(self) -> bool:
+        return self._ledger.size >= BACKLOG_BATCHES * self._plan.checkpoint_pages
+
+    def _start(self, seat: Seat) -> None:
+        assert self._group is not None
+        self._tally.in_flight += 1
+        self._tally.most_in_flight = max(self._tally.most_in_flight, self._tally.in_flight)
+        task = self._group.create_task(self._serve(seat))
+        self._visits[task] = seat
+        task.add_done_callback(self._served)
+
+    async def _serve(self, seat: Seat) -> None:
+        """Serve a seat; again at once, on the same connection, where there is no delay."""
+        try:
+            while True:
+                next_at = await self._visitor.serve(seat)
+                now = self._clock.now()
+                if next_at is None or seat.revoked:
+                    return
+                self._check_limits()
+                if next_at > now or self._stopping.is_set() or self._overfull():
+                    seat.close_channel()
+                    self._bench.sit(seat, next_at, now)
+                    return
+        except asyncio.CancelledError:
+            self._visitor.release_interrupted(seat)
+            raise
+
+    def _served(self, task: asyncio.Task[None]) -> None:
+        del self._visits[task]
+        self._tally.in_flight -= 1
+        if task.cancelled() or task.exception() is not None:
+            return
+        self._check_limits()
+        if self._checkpointer.full:
+            self._nudge_checkpoint.set()
+        self._dispatch()
+
+    def _check_limits(self) -> None:
+        limit = self._plan.max_pages
+        if limit and self._fetched_before + self._tally.fetched >= limit:
+            self.stop("max-pages reached")
+
+    # -- checkpoints ---------------------------------------------------------------------------
+
+    async def _checkpoint_loop(self) -> None:
+        while not self._stopping.is_set():
+            await self._checkpoint_due()
+            if await self._checkpoint():
+                self._checkpointed.set()
+                self._wake_leaser.set()
+                self._dispatch()
+
+    async def _checkpoint_due(self) -> None:
+        interval_s = self._plan.checkpoint_interval_s
+        await _wait(self._nudge_checkpoint, self._since_checkpoint(interval_s))
+        self._nudge_checkpoint.clear()
+        if not self._checkpointer.full:
+            early_s = self._since_checkpoint(min(EARLY_CHECKPOINT_S, interval_s))
+            if early_s > 0:
+                await _wait(self._stopping, early_s)
+
+    def _since_checkpoint(self, interval_s: float) -> float:
+        """What is left of an interval that began with the last checkpoint."""
+        return self._checkpointer.last_at + interval_s - self._clock.now()
+
+    async def _checkpoint(self) -> bool:
+        """Whether there was anything to make durable."""
+        self._checkpointing = True
+        try:
+            refused = await self._checkpointer.run()
+        finally:
+            self._checkpointing = False
+        if refused:
+            self._revoke(refused)
+        return refused is not None
+
+    def _revoke(self, tokens: frozenset[int]) -> None:
+        """The frontier gave these sites to somebody else: make no further visit for them."""
+        log.warning("%d leases had lapsed and were refused; their work is void", len(tokens))
+        self._bench.revoke(tokens)
+        for seat in self._visits.values():
+            if seat.lease.token in tokens:
+                seat.revoked = True
+
+    # -- the end -------------------------------------------------------------------------------
+
+    async def _wind_down(
+        self, leasing: asyncio.Task[None], checkpoints: asyncio.Task[None]
+    ) -> None:
+        """Let visits finish for a while, give every lease back, make the last batch durable."""
+        leasing.cancel()
+        if self._visits:
+            await asyncio.wait(set(self._visits), timeout=STOP_GRACE_S)
+            for task in list(self._visits):
+                task.cancel()
+            if self._visits:
+                await asyncio.wait(set(self._visits))
+        for seat in self._bench.drain():
+            if not seat.revoked:
+                self._visitor.release_unserved(seat)
+        self._nudge_checkpoint.set()
+        try:
+            async with asyncio.timeout(FAREWELL_S):
+                await asyncio.wait({checkpoints})
+                await self._checkpoint()
+                await self._patience.until_done(
+                    lambda: self._frontier.retire(self._writer, self._plan.delay_s)
+                )
+        except TimeoutError:
+            checkpoints.cancel()
+            log.warning(
+                "the last checkpoint did not come through; nothing is lost: leases lapse by "
+                "themselves and the unsettled pages are fetched again with --resume"
+            )
+
+
+async def _wait(event: asyncio.Event, timeout_s: float) -> None:
+    """Until the event is set or the time is up."""
+    if timeout_s <= 0 or event.is_set():
+        return
+    try:
+        async with asyncio.timeout(timeout_s):
+            await event.wait()
+    except TimeoutError:
+        pass

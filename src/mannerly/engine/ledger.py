@@ -1,0 +1,136 @@
+"""The ledger: what happened since the last checkpoint, not durable yet.
+
+Visits write into it, the checkpointer takes all of it at once. Rests are kept as instants on this
+process's clock and become durations only when they are sent, so time spent in the ledger counts.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mannerly.model import (
+    Commit,
+    Deferred,
+    FetchRecord,
+    Lease,
+    NewUrl,
+    Outcome,
+    PageRecord,
+    Priority,
+    QueuedUrl,
+    Released,
+    RobotsRecord,
+    RobotsSeen,
+    Settled,
+)
+
+
+class Release(NamedTuple):
+    lease: Lease
+    not_before_at: float
+    failures: int
+    abandoned: bool
+
+
+class Learned(NamedTuple):
+    lease: Lease
+    record: RobotsRecord
+    fetched_at: float
+
+
+@dataclass(slots=True)
+class Batch:
+    """One checkpoint's worth."""
+
+    settled: list[Settled] = field(default_factory=list)
+    deferred: list[Deferred] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
+    learned: list[Learned] = field(default_factory=list)
+    links: list[NewUrl] = field(default_factory=list)
+    fetches: list[FetchRecord] = field(default_factory=list)
+    pages: list[PageRecord] = field(default_factory=list)
+    text_bytes: int = 0
+    due_at: float = math.inf
+    """When the first of the released sites may be visited again."""
+
+    @property
+    def empty(self) -> bool:
+        return not (self.settled or self.deferred or self.releases or self.learned or self.links)
+
+    def commit(self, sequence: int, now: float) -> Commit:
+        """What the frontier is told, with durations as of `now`."""
+        return Commit(
+            sequence,
+            self.settled,
+            self.deferred,
+            [
+                Released(
+                    r.lease.handle,
+                    r.lease.token,
+                    max(0.0, r.not_before_at - now),
+                    r.failures,
+                    r.abandoned,
+                )
+                for r in self.releases
+            ],
+            [
+                RobotsSeen(
+                    k.lease.handle, k.lease.token, k.record._replace(age_s=now - k.fetched_at)
+                )
+                for k in self.learned
+            ],
+        )
+
+
+class Ledger:
+    def __init__(self) -> None:
+        self._batch = Batch()
+
+    @property
+    def size(self) -> int:
+        """Settled URLs that wait for a checkpoint."""
+        return len(self._batch.settled)
+
+    @property
+    def empty(self) -> bool:
+        return self._batch.empty
+
+    @property
+    def text_bytes(self) -> int:
+        return self._batch.text_bytes
+
+    def brings_work(self, now: float) -> bool:
+        """Would a checkpoint make a site ready: a release that is due, or links to add?"""
+        return bool(self._batch.links) or self._batch.due_at <= now
+
+    def take(self) -> Batch:
+        batch, self._batch = self._batch, Batch()
+        return batch
+
+    def settle(self, lease: Lease, url: QueuedUrl, outcome: Outcome, fetch: FetchRecord) -> None:
+        self._batch.settled.append(
+            Settled(lease.handle, lease.token, url.priority, url.seq, url.hash, outcome)
+        )
+        self._batch.fetches.append(fetch)
+
+    def defer(self, lease: Lease, url: QueuedUrl) -> None:
+        """The URL was tried in vain: it goes to the back of its site."""
+        self._batch.deferred.append(
+            Deferred(
+                lease.handle, lease.token, url.priority, url.seq, Priority.RETRY, url.tries + 1
+            )
+        )
+
+    def release(self, release: Release) -> None:
+        self._batch.releases.append(release)
+        self._batch.due_at = min(self._batch.due_at, release.not_before_at)
+
+    def learn(self, learned: Learned) -> None:
+        self._batch.learned.append(learned)
+
+    def add_links(self, links: list[NewUrl]) -> None:
+        self._batch.links.extend(links)
+
+    def store(self, page: PageRecord) -> None:
+        self._batch.pages.append(page)
+        self._batch.text_bytes += len(page.text)

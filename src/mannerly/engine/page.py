@@ -1,0 +1,118 @@
+"""Reading a response: from what the transport brought to a page record and links. No I/O."""
+
+from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from mannerly.engine.plan import MAX_REDIRECTS, EnginePlan
+from mannerly.engine.sieve import Sieve
+from mannerly.fetch.contract import Fetched
+from mannerly.fetch.decode import decode
+from mannerly.model import FetchRecord, Lease, NewUrl, Outcome, PageRecord, QueuedUrl, Source
+from mannerly.parse import parse, x_robots
+
+
+class Reading(NamedTuple):
+    page: PageRecord | None
+    links: list[NewUrl]
+    links_seen: int
+
+
+class PageReader:
+    """Turns responses into records. One parse per page."""
+
+    def __init__(self, plan: EnginePlan, sieve: Sieve, agent: str) -> None:
+        self._plan = plan
+        self._sieve = sieve
+        self._agent = agent
+
+    def read(self, fetched: Fetched, url: QueuedUrl, lease: Lease, fetched_at: float) -> Reading:
+        """A 2xx response: what to store and what to follow."""
+        content_type = fetched.header("content-type")
+        decoded = decode(fetched.body, fetched.header("content-encoding"), self._plan.body_limit)
+        parsed = parse(
+            decoded.body, content_type, agent=self._agent, max_links=self._plan.max_links
+        )
+        if parsed is None:
+            return Reading(None, [], 0)
+        header = x_robots(fetched.header("x-robots-tag"), self._agent)
+        links: list[NewUrl] = []
+        found = 0
+        if not (parsed.nofollow or header.nofollow):
+            hrefs = [link.href for link in parsed.hrefs if not link.nofollow]
+            resolved = self._sieve.resolve(url.url, hrefs, parsed.base)
+            found = len(resolved)
+            links = self._sieve.links(resolved, url)
+        if parsed.noindex or header.noindex:
+            return Reading(None, links, found)
+        page = PageRecord(
+            token=lease.token,
+            url=url.url,
+            url_hash=url.hash,
+            site=lease.site,
+            fetched_at=fetched_at,
+            status=fetched.status,
+            content_type=content_type,
+            charset=parsed.charset,
+            title=parsed.title,
+            text=parsed.text,
+            language=parsed.language,
+            links=found,
+            body_bytes=len(decoded.body),
+            wire_bytes=len(fetched.body),
+            truncated=fetched.truncated or decoded.truncated,
+            depth=url.depth,
+            referrer_hash=url.referrer,
+            content_hash=_signed(xxh3_64_intdigest(decoded.body)),
+            duration_s=fetched.ended_at - fetched.started_at,
+        )
+        return Reading(page, links, found)
+
+    def redirect(self, fetched: Fetched, url: QueuedUrl) -> tuple[str, list[NewUrl]]:
+        """A 3xx: where it points ('' for nowhere), and what goes to the frontier."""
+        location = fetched.header("location")
+        targets = self._sieve.resolve(url.url, [location]) if location else []
+        if not targets or targets[0].hash == url.hash:
+            return "", []
+        hops = 1 + (url.priority if url.source == Source.REDIRECT else 0)
+        if hops > MAX_REDIRECTS:
+            return targets[0].url, []
+        return targets[0].url, self._sieve.redirect(targets[0], url, hops)
+
+
+def fetch_record(
+    lease: Lease,
+    url: QueuedUrl,
+    outcome: Outcome,
+    *,
+    fetched_at: float,
+    fetched: Fetched | None = None,
+    redirect_to: str = "",
+    detail: str = "",
+) -> FetchRecord:
+    """The row that says what became of a URL."""
+    asked = fetched is not None
+    if fetched is None:
+        fetched = Fetched(url.url)
+    return FetchRecord(
+        token=lease.token,
+        url=url.url,
+        url_hash=url.hash,
+        site=lease.site,
+        outcome=outcome.name.lower(),
+        status=fetched.status,
+        fetched_at=fetched_at,
+        duration_s=max(0.0, fetched.ended_at - fetched.started_at) if fetched.started_at else 0.0,
+        wire_bytes=len(fetched.body),
+        content_type=fetched.header("content-type"),
+        redirect_to=redirect_to,
+        depth=url.depth,
+        tries=url.tries + (1 if asked else 0),
+        referrer_hash=url.referrer,
+        address=fetched.address,
+        detail=detail or fetched.detail,
+    )
+
+
+def _signed(unsigned: int) -> int:
+    return unsigned - 2**64 if unsigned >= 2**63 else unsigned

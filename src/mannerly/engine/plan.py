@@ -1,0 +1,64 @@
+"""The numbers an engine runs by, worked out once from the configuration."""
+
+from dataclasses import dataclass
+
+from mannerly.config import Config
+
+HOLD_S = 60.0
+"""How long after leasing a site its last visit may start."""
+
+HOLD_DELAY_S = 10.0
+"""Up to this delay a lease is kept for several visits; above it, one visit a lease."""
+
+ROBOTS_LIMIT = 500 * 1024
+"""Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
+
+MAX_REDIRECTS = 10
+"""Hops of one chain of redirects; the URL after that is dropped."""
+
+MAX_ROBOTS_REDIRECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePlan:
+    workers: int
+    delay_s: float
+    visit_timeout_s: float
+    body_limit: int
+    ttl_s: float
+    """A lease outlives its last possible visit by the longest delay there is, so whoever takes
+    the site over after it lapsed is never early."""
+    urls_per_site: int
+    checkpoint_interval_s: float
+    checkpoint_pages: int
+    max_pages: int
+    max_duration_s: float
+    max_depth: int
+    follow: bool
+    new_sites: bool
+    trap_guard: bool
+    max_links: int
+
+    @classmethod
+    def of(cls, config: Config, workers: int) -> "EnginePlan":
+        longest_delay_s = max(config.politeness.delay, config.politeness.crawl_delay_ceiling)
+        several = config.politeness.delay <= HOLD_DELAY_S
+        return cls(
+            workers=workers,
+            delay_s=config.politeness.delay,
+            visit_timeout_s=config.fetch.visit_timeout,
+            body_limit=config.fetch.body_limit,
+            ttl_s=HOLD_S + config.fetch.visit_timeout + longest_delay_s,
+            # More than one even with a long delay: URLs that need no request (disallowed,
+            # excluded) should not cost a lease each.
+            urls_per_site=16 if several else 4,
+            checkpoint_interval_s=config.engine.checkpoint_interval,
+            checkpoint_pages=config.engine.checkpoint_pages,
+            max_pages=config.crawl.max_pages,
+            max_duration_s=config.crawl.max_duration,
+            max_depth=config.crawl.max_depth,
+            follow=not config.crawl.seeded_urls_only,
+            new_sites=config.crawl.scope == "any",
+            trap_guard=config.traps.trap_guard,
+            max_links=config.traps.max_links,
+        )

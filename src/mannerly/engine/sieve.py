@@ -1,0 +1,87 @@
+"""The sieve: links on their way from a page to the frontier.
+
+It drops what must not be followed (depth, traps, exclusions) and what this process knows that the
+frontier has. Known is only what was *committed*: a hash enters the cache after its `add` returned,
+so a crash between the two can never make a URL disappear.
+"""
+
+from array import array
+from collections.abc import Iterable
+from contextlib import suppress
+
+from mannerly.engine.plan import EnginePlan
+from mannerly.errors import UrlError
+from mannerly.model import NewUrl, Priority, QueuedUrl, Source
+from mannerly.url import Exclusions, Resolved, SiteKey, TrapRules, canonical, host_of, resolve
+
+
+class KnownHashes:
+    """A direct-mapped cache of 64-bit hashes: fixed size, forgets, never wrong about "known".
+
+    One slot per hash, by its low bits; a newcomer replaces what was there. 8 bytes a slot.
+    """
+
+    def __init__(self, bits: int = 20) -> None:
+        self._mask = (1 << bits) - 1
+        self._slots = array("q", bytes(8 << bits))
+        self._slots[0] = 1  # belongs elsewhere, so that 0 is not known from the start
+
+    def __contains__(self, url_hash: int) -> bool:
+        return self._slots[url_hash & self._mask] == url_hash
+
+    def remember(self, hashes: Iterable[int]) -> None:
+        slots, mask = self._slots, self._mask
+        for url_hash in hashes:
+            slots[url_hash & mask] = url_hash
+
+
+class Sieve:
+    def __init__(self, plan: EnginePlan, site_key: SiteKey, exclusions: Exclusions) -> None:
+        self._plan = plan
+        self._site_key = site_key
+        self._exclusions = exclusions
+        self._traps = TrapRules() if plan.trap_guard else None
+        self.known = KnownHashes()
+
+    def resolve(self, base: str, hrefs: list[str], base_href: str = "") -> list[Resolved]:
+        """The links of the page at `base`, whose `<base>` says `base_href`."""
+        if base_href:
+            with suppress(UrlError):
+                base = canonical(base_href, base)
+        return resolve(base, hrefs, self._site_key, max_links=self._plan.max_links)
+
+    def links(self, found: list[Resolved], page: QueuedUrl) -> list[NewUrl]:
+        """What of a page's links goes to the frontier."""
+        depth = page.depth + 1
+        if not self._plan.follow or 0 <= self._plan.max_depth < depth:
+            return []
+        known = self.known
+        return [
+            NewUrl(link.site, link.hash, link.url, depth, Priority.LINK, Source.LINK, page.hash)
+            for link in found
+            if link.hash not in known and self._may_follow(link)
+        ]
+
+    def redirect(self, target: Resolved, page: QueuedUrl, hops: int) -> list[NewUrl]:
+        """A redirect is as deep as what it came from, and goes first within its site."""
+        if not self._may_follow(target):
+            return []
+        return [
+            NewUrl(
+                target.site,
+                target.hash,
+                target.url,
+                page.depth,
+                Priority.NEXT + hops,
+                Source.REDIRECT,
+                page.hash,
+            )
+        ]
+
+    def excluded(self, url: str, site: str) -> bool:
+        return self._exclusions.covers(url, host_of(url), site)
+
+    def _may_follow(self, link: Resolved) -> bool:
+        if self._exclusions and self.excluded(link.url, link.site):
+            return False
+        return self._traps is None or self._traps.reason(link.url) is None

@@ -1,0 +1,324 @@
+"""One visit to a site: the robots gate, robots.txt if need be, then at most one page.
+
+The rules that the code below follows:
+
+- No page is requested before its origin's robots.txt was read; unreachable means no.
+- robots.txt and the page after it are one visit, on one connection, within one total time-out.
+- A URL that needs no request (disallowed, excluded) is settled on the way and costs no delay.
+- Whatever happens, the seat ends released (None) or comes back with the time of its next visit.
+"""
+
+import logging
+
+from mannerly.clock import Clock
+from mannerly.engine.ledger import Learned, Ledger, Release
+from mannerly.engine.page import PageReader, fetch_record
+from mannerly.engine.plan import (
+    HOLD_DELAY_S,
+    EnginePlan,
+)
+from mannerly.engine.robots import RobotsReader, robots_record
+from mannerly.engine.sieve import Sieve
+from mannerly.engine.workbench import Seat
+from mannerly.fetch.contract import Channel, Fetched, Transport
+from mannerly.model import (
+    NewUrl,
+    Outcome,
+    Priority,
+    QueuedUrl,
+    RobotsState,
+    Source,
+)
+from mannerly.observe.tally import Tally
+from mannerly.politeness.gate import GiveUp, KnownRobots, MustFetch, RobotsCache, Ruling, Wait, ask
+from mannerly.politeness.pacing import (
+    Pace,
+    PacePolicy,
+    after_failure,
+    after_response,
+    delay_for,
+    parse_retry_after,
+)
+from mannerly.url import origin_of, path_of, url_hash
+
+log = logging.getLogger(__name__)
+
+NO_SERVER = frozenset(
+    {
+        Outcome.NO_SUCH_NAME,
+        Outcome.DNS_TROUBLE,
+        Outcome.CONNECT_FAILED,
+        Outcome.TLS_FAILED,
+        Outcome.ADDRESS_REFUSED,
+    }
+)
+"""There was nobody to ask for robots.txt: the failure is the URL's own, not that of robots.txt."""
+
+FALLS_BACK_TO_HTTP = frozenset(
+    {Outcome.CONNECT_FAILED, Outcome.TLS_FAILED, Outcome.TIMED_OUT, Outcome.BROKEN}
+)
+
+
+class Visitor:
+    def __init__(
+        self,
+        *,
+        plan: EnginePlan,
+        pace: PacePolicy,
+        transport: Transport,
+        robots: RobotsCache,
+        sieve: Sieve,
+        reader: PageReader,
+        ledger: Ledger,
+        tally: Tally,
+        clock: Clock,
+    ) -> None:
+        self._plan = plan
+        self._pace = pace
+        self._transport = transport
+        self._robots = robots
+        self._robots_reader = RobotsReader(transport, sieve, tally)
+        self._sieve = sieve
+        self._reader = reader
+        self._ledger = ledger
+        self._tally = tally
+        self._clock = clock
+
+    async def serve(self, seat: Seat) -> float | None:
+        """Visit the seat's site. When it may be served again, or None if it was released."""
+        now = self._clock.now()
+        if now > seat.start_by_at:
+            self._release(seat, "lapsed")
+            return None
+        if seat.next_url == 0:
+            self._robots.learn(seat.lease.robots, now)
+        deadline_at = now + self._plan.visit_timeout_s
+        asked_robots = False
+        wait_until_at: float | None = None
+        while seat.has_url:
+            url = seat.lease.urls[seat.next_url]
+            origin = origin_of(url.url)
+            if asked_robots and origin != seat.channel_origin:
+                break  # another origin is another visit
+            if self._sieve.excluded(url.url, seat.lease.site):
+                self._settle(seat, url, Outcome.EXCLUDED, detail="on the exclusion list")
+                continue
+            answer = ask(self._pace, self._robots.get(origin), self._clock.now())
+            if isinstance(answer, Wait):
+                seat.next_url += 1  # stays in the queue
+                wait_until_at = min(wait_until_at or answer.until_at, answer.until_at)
+                continue
+            if isinstance(answer, GiveUp):
+                self._settle(seat, url, Outcome.ROBOTS_UNREACHABLE)
+                continue
+            if isinstance(answer, MustFetch):
+                asked_robots = True
+                asked_at = self._clock.wall()
+                fetched = await self._robots_reader.fetch(
+                    self._channel(seat, origin), origin, seat, deadline_at
+                )
+                if fetched.failure is Outcome.NOT_SENT:
+                    self._release(seat, "lapsed")
+                    return None
+                self._tally.visits += 1
+                if fetched.failure in NO_SERVER or _may_fall_back(url, fetched.failure):
+                    return self._conclude(seat, url, origin, fetched, asked_at)
+                known = self._learn_robots(seat, origin, fetched, answer.failures)
+                if known.state is RobotsState.UNREACHABLE:
+                    self._end_without_robots(seat, known)
+                    return None
+                answer = Ruling(known.rules)
+            verdict = answer.rules.verdict(path_of(url.url))
+            if not verdict.allowed:
+                detail = f"robots.txt line {verdict.line}: {verdict.rule}"
+                self._settle(seat, url, Outcome.DISALLOWED, detail=detail)
+                continue
+            if not asked_robots:
+                self._tally.visits += 1
+            return await self._visit_page(seat, url, origin, deadline_at)
+        if wait_until_at is not None and not asked_robots:
+            seat.not_before_at = max(seat.not_before_at, wait_until_at)
+        return self._go_on(seat, seat.lease.failures)
+
+    async def _visit_page(
+        self, seat: Seat, url: QueuedUrl, origin: str, deadline_at: float
+    ) -> float | None:
+        fetched_at = self._clock.wall()
+        fetched = await self._channel(seat, origin).get(
+            url.url,
+            deadline_at=deadline_at,
+            start_by_at=seat.start_by_at,
+            body_limit=self._plan.body_limit,
+        )
+        if fetched.failure is Outcome.NOT_SENT:
+            self._release(seat, "lapsed")
+            return None
+        self._tally.page_requests += 1
+        self._tally.wire_bytes += len(fetched.body)
+        return self._conclude(seat, url, origin, fetched, fetched_at)
+
+    def _conclude(
+        self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, fetched_at: float
+    ) -> float | None:
+        """What follows for the URL and for the site from what the network brought."""
+        pace = self._judge(seat, url, origin, fetched)
+        seat.not_before_at = fetched.ended_at + pace.rest_s
+        if pace.settle is None:
+            self._ledger.defer(seat.lease, url)
+            self._tally.deferred += 1
+            seat.next_url += 1
+            seat.decided += 1
+        else:
+            self._finish(seat, url, pace.settle, fetched, fetched_at)
+        if pace.failures or fetched.failure is not None or fetched.truncated:
+            seat.close_channel()
+        seat.lease.failures = pace.failures
+        if pace.failures:
+            self._release(seat, "", abandoned=pace.abandoned)
+            return None
+        return self._go_on(seat, pace.failures)
+
+    def _judge(self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched) -> Pace:
+        delay_s = self._delay(origin)
+        if fetched.failure is not None:
+            if _may_fall_back(url, fetched.failure):
+                return Pace(fetched.failure, delay_s, 0, abandoned=False)
+            return after_failure(
+                self._pace,
+                failure=fetched.failure,
+                delay_s=delay_s,
+                failures=seat.lease.failures,
+                tries=url.tries + 1,
+            )
+        return after_response(
+            self._pace,
+            status=fetched.status,
+            retry_after_s=parse_retry_after(fetched.header("retry-after"), self._clock.wall()),
+            delay_s=delay_s,
+            failures=seat.lease.failures,
+            tries=url.tries + 1,
+        )
+
+    def _finish(
+        self, seat: Seat, url: QueuedUrl, outcome: Outcome, fetched: Fetched, fetched_at: float
+    ) -> None:
+        """The URL is done: its page, its links, its redirect, its record."""
+        redirect_to = ""
+        if outcome is Outcome.FETCHED:
+            reading = self._reader.read(fetched, url, seat.lease, fetched_at)
+            self._tally.links_seen += reading.links_seen
+            self._tally.links_sent += len(reading.links)
+            self._ledger.add_links(reading.links)
+            if reading.page is not None:
+                self._ledger.store(reading.page)
+                self._tally.pages_stored += 1
+        elif outcome is Outcome.REDIRECTED:
+            redirect_to, links = self._reader.redirect(fetched, url)
+            self._ledger.add_links(links)
+        elif _may_fall_back(url, outcome):
+            self._ledger.add_links([_over_http(url, seat.lease.site)])
+        self._settle(
+            seat, url, outcome, fetched=fetched, fetched_at=fetched_at, redirect_to=redirect_to
+        )
+
+    def _learn_robots(
+        self, seat: Seat, origin: str, fetched: Fetched, failures: int
+    ) -> KnownRobots:
+        record = robots_record(origin, fetched, failures)
+        known = self._robots.put(record, fetched.ended_at)
+        self._ledger.learn(Learned(seat.lease, record, fetched.ended_at))
+        delay_s = delay_for(self._pace, known.rules.crawl_delay)
+        seat.not_before_at = max(seat.not_before_at, fetched.ended_at + delay_s)
+        return known
+
+    def _end_without_robots(self, seat: Seat, known: KnownRobots) -> None:
+        """robots.txt did not answer: the site rests, the URL stays where it is.
+
+        The gate counts how often: after `max_tries` it settles the origin's URLs.
+        """
+        pace = after_failure(
+            self._pace,
+            failure=Outcome.ROBOTS_UNREACHABLE,
+            delay_s=delay_for(self._pace, None),
+            failures=known.failures - 1,
+            tries=0,
+        )
+        seat.not_before_at = max(seat.not_before_at, known.fetched_at + pace.rest_s)
+        seat.decided += 1
+        self._release(seat, "")
+
+    def _go_on(self, seat: Seat, failures: int) -> float | None:
+        """Keep the lease for the next URL if its time comes soon enough, else release it."""
+        wait_s = seat.not_before_at - self._clock.now()
+        if seat.has_url and wait_s <= HOLD_DELAY_S and seat.not_before_at < seat.start_by_at:
+            return seat.not_before_at
+        seat.lease.failures = failures
+        self._release(seat, "waiting")
+        return None
+
+    def _release(self, seat: Seat, cause: str, *, abandoned: bool = False) -> None:
+        """Give the lease back. `cause` is what to count it under if nothing came of it."""
+        seat.close_channel()
+        if not seat.decided and cause:
+            self._tally.leases_unused[cause] += 1
+        self._ledger.release(
+            Release(seat.lease, seat.not_before_at, seat.lease.failures, abandoned)
+        )
+
+    def release_unserved(self, seat: Seat) -> None:
+        """Give back a lease that the engine will not serve (any more)."""
+        self._release(seat, "stopped")
+
+    def release_interrupted(self, seat: Seat) -> None:
+        """Give back a lease in mid-visit. A request may be on its way, so the site rests as if it
+        had been answered now."""
+        delay_s = self._delay(seat.channel_origin)
+        seat.not_before_at = max(seat.not_before_at, self._clock.now() + delay_s)
+        self._release(seat, "stopped")
+
+    def _settle(
+        self,
+        seat: Seat,
+        url: QueuedUrl,
+        outcome: Outcome,
+        *,
+        fetched: Fetched | None = None,
+        fetched_at: float | None = None,
+        redirect_to: str = "",
+        detail: str = "",
+    ) -> None:
+        record = fetch_record(
+            seat.lease,
+            url,
+            outcome,
+            fetched_at=self._clock.wall() if fetched_at is None else fetched_at,
+            fetched=fetched,
+            redirect_to=redirect_to,
+            detail=detail,
+        )
+        self._ledger.settle(seat.lease, url, outcome, record)
+        self._tally.settled[outcome] += 1
+        seat.next_url += 1
+        seat.decided += 1
+
+    def _channel(self, seat: Seat, origin: str) -> Channel:
+        if seat.channel is None or seat.channel_origin != origin:
+            seat.close_channel()
+            seat.channel = self._transport.open(origin)
+            seat.channel_origin = origin
+        return seat.channel
+
+    def _delay(self, origin: str) -> float:
+        known = self._robots.get(origin)
+        return delay_for(self._pace, known.rules.crawl_delay if known else None)
+
+
+def _may_fall_back(url: QueuedUrl, failure: Outcome | None) -> bool:
+    """A bare domain that fails over https is tried over http."""
+    return url.source == Source.BARE_SEED and failure in FALLS_BACK_TO_HTTP
+
+
+def _over_http(url: QueuedUrl, site: str) -> NewUrl:
+    """The same bare-domain seed without TLS."""
+    plain = "http://" + url.url.removeprefix("https://")
+    return NewUrl(site, url_hash(plain), plain, url.depth, Priority.NEXT, Source.SEED, url.referrer)

@@ -1,0 +1,1 @@
+"""Observation: counts, progress and what a person sees of a crawl."""

@@ -1,0 +1,36 @@
+"""What happened so far in this process: plain counters that the engine bumps and views read."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from mannerly.model import Outcome
+
+
+@dataclass(slots=True)
+class Tally:
+    started_at: float
+    in_flight: int = 0
+    most_in_flight: int = 0
+    visits: int = 0
+    """Visits in which at least one request was sent."""
+    robots_requests: int = 0
+    page_requests: int = 0
+    pages_stored: int = 0
+    wire_bytes: int = 0
+    settled: Counter[Outcome] = field(default_factory=Counter)
+    deferred: int = 0
+    links_seen: int = 0
+    links_sent: int = 0
+    """Links that this process did not know and passed on to the frontier."""
+    urls_new: int = 0
+    leased: int = 0
+    leases_unused: Counter[str] = field(default_factory=Counter)
+    """Leases given back without a decision on any URL, by cause."""
+    refused: int = 0
+    checkpoints: int = 0
+    trouble: str = ""
+    """Why the crawl is paused at the moment; '' while it is not."""
+
+    @property
+    def fetched(self) -> int:
+        return self.settled[Outcome.FETCHED]

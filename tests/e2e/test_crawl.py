@@ -1,0 +1,132 @@
+"""`mannerly crawl` over a real simulated web, judged from the server's own log."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from mannerly.simweb import judge
+from mannerly.simweb.reach import reachable
+from mannerly.simweb.spec import preset
+from mannerly.store import open_store
+from mannerly.url import SiteKey
+from tests.programs import QUICK, Served, arguments, mannerly, served, start
+
+SMALL = {"pages_mean": 8.0, "pages_max": 40, "body_mean": 6000, "links_min": 10, "links_max": 20}
+DELAY_S = 0.05
+
+
+def crawl_words(web: Served, directory: Path, *more: str) -> list[str]:
+    seeds = web.write_seeds(directory / "seeds.txt")
+    return ["crawl", "--seed-file", str(seeds), "--data-dir", str(directory / "data"),
+            "--connect-to", web.address, *arguments(QUICK), *more]  # fmt: skip
+
+
+def impolite(web: Served) -> list[judge.Violation]:
+    records = web.records()
+    visits = judge.visits(records, SiteKey().site_of)
+    return [
+        *judge.too_soon(visits, DELAY_S),
+        *judge.pages_before_robots(records),
+        *judge.disallowed_requests(web.web, records),
+    ]
+
+
+def test_a_plain_web_is_crawled_whole_once_and_politely(tmp_path: Path) -> None:
+    with served(tmp_path, preset("plain", seed=1, sites=150, **SMALL)) as web:
+        done = mannerly(*crawl_words(web, tmp_path))
+        assert done.returncode == 0, done.stderr
+        assert "finished: nothing is left to do" in done.stdout
+        assert impolite(web) == []
+        records = web.records()
+    assert judge.fetched_twice(records) == []
+    expected = reachable(web.web, web.homes())
+    assert {r.url for r in records if r.path != "/robots.txt"} == expected
+    with open_store(tmp_path / "data") as store:
+        rows = store.execute("SELECT url, title, text, links FROM pages").fetchall()
+    assert sorted(url for url, *_ in rows) == sorted(expected)
+    assert all(title and text and links for _, title, text, links in rows)
+    agents = {record.user_agent for record in records}
+    assert len(agents) == 1
+    assert "mannerly/" in (agent := agents.pop())
+    assert "test@example.org" in agent
+
+
+def test_a_hostile_web_is_crawled_to_its_end(tmp_path: Path) -> None:
+    spec = preset("hostile", seed=2, sites=40, traps=False, slow_latency_s=0.5, **SMALL)
+    with served(tmp_path, spec) as web:
+        done = mannerly(*crawl_words(web, tmp_path, "--visit-timeout", "2s", "--no-trap-guard"))
+        assert done.returncode == 0, done.stderr
+        assert "finished" in done.stdout
+        assert impolite(web) == []
+        assert judge.fetched_twice(web.records()) == []
+    status = json.loads(mannerly("status", "--data-dir", str(tmp_path / "data"), "--json").stdout)
+    assert status["running"] is False
+    assert status["urls_pending"] == status["urls_abandoned"]
+    assert status["settled"]["fetched"] == status["pages"] > 100
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly_and_resume_goes_on(tmp_path: Path, how: signal.Signals) -> None:
+    with served(tmp_path, preset("plain", seed=4, sites=80, latency_s=0.05, **SMALL)) as web:
+        words = crawl_words(web, tmp_path)
+        running = start(*words)
+        wait_for_pages(tmp_path / "data", 30)
+        running.send_signal(how)
+        out, err = running.communicate(timeout=15)
+        assert running.returncode == 0, err
+        assert "stopped by" in out
+        assert "--resume" in out
+        resumed = mannerly("crawl", "--resume", "--data-dir", str(tmp_path / "data"),
+                           "--connect-to", web.address, "--progress", "off")  # fmt: skip
+        assert resumed.returncode == 0, resumed.stderr
+        assert impolite(web) == []
+        records = web.records()
+    assert judge.fetched_twice(records) == []
+    assert {r.url for r in records if r.path != "/robots.txt"} == reachable(web.web, web.homes())
+
+
+def test_exclusions_are_obeyed_for_seeds_links_and_redirects(tmp_path: Path) -> None:
+    spec = preset("plain", seed=5, sites=40, outside_redirects=0.1, **SMALL)
+    with served(tmp_path, spec) as web:
+        site_of = SiteKey().site_of
+        barred = {site_of(home.split("/")[2]) for home in web.homes()[:10]}
+        (tmp_path / "exclude.txt").write_text("# not these\n" + "\n".join(barred) + "\n")
+        done = mannerly(
+            *crawl_words(web, tmp_path, "--exclude-file", str(tmp_path / "exclude.txt"))
+        )
+        assert done.returncode == 0, done.stderr
+        visited = {site_of(record.host) for record in web.records()}
+    assert not visited & barred
+    assert len(visited) >= 25
+
+
+def test_limits(tmp_path: Path) -> None:
+    with served(tmp_path, preset("plain", seed=6, sites=60, **SMALL)) as web:
+        done = mannerly(*crawl_words(web, tmp_path, "--max-pages", "50", "--max-workers", "8"))
+        assert done.returncode == 0, done.stderr
+        assert "max-pages reached" in done.stdout
+        pages = [r for r in web.records() if r.status == 200 and r.path != "/robots.txt"]
+    assert len(pages) == 50
+
+
+def test_scope_of_the_seeded_sites(tmp_path: Path) -> None:
+    with served(tmp_path, preset("plain", seed=7, sites=60, **SMALL)) as web:
+        words = crawl_words(web, tmp_path, "--scope", "seeded-sites")
+        seeds = web.homes()[:5]
+        (tmp_path / "seeds.txt").write_text("\n".join(seeds))
+        done = mannerly(*words)
+        assert done.returncode == 0, done.stderr
+        site_of = SiteKey().site_of
+        visited = {site_of(record.host) for record in web.records()}
+    assert visited == {site_of(seed.split("/")[2]) for seed in seeds}
+
+
+def wait_for_pages(data_dir: Path, count: int) -> None:
+    """Until the crawl's own status tells of so many pages."""
+    for _ in range(600):
+        told = mannerly("status", "--data-dir", str(data_dir), "--json")
+        if told.returncode == 0 and json.loads(told.stdout)["pages"] >= count:
+            return
+    raise AssertionError("the crawl made no progress")

@@ -1,0 +1,34 @@
+from mannerly.engine.workbench import Seat, Workbench
+from mannerly.model import Lease
+
+
+def seat(token: int) -> Seat:
+    return Seat(Lease("example.org", 1, token, [], [], 0, 0.0), start_by_at=60.0)
+
+
+def test_seats_are_taken_in_order_of_their_time() -> None:
+    bench = Workbench()
+    late, early, at_once = seat(1), seat(2), seat(3)
+    bench.sit(late, 20.0, 0.0)
+    bench.sit(early, 10.0, 0.0)
+    bench.sit(at_once, 0.0, 0.0)
+    assert len(bench) == 3
+    assert bench.take(0.0) is at_once
+    assert bench.take(9.9) is None
+    assert bench.next_ready_at() == 10.0
+    assert bench.ready(25.0) == 2
+    assert bench.take(25.0) is early
+    assert bench.take(25.0) is late
+    assert bench.next_ready_at() is None
+
+
+def test_revoked_seats_are_marked_wherever_they_sit() -> None:
+    bench = Workbench()
+    ready, resting, other = seat(1), seat(2), seat(3)
+    bench.sit(ready, 0.0, 0.0)
+    bench.sit(resting, 9.0, 0.0)
+    bench.sit(other, 0.0, 0.0)
+    bench.revoke({1, 2})
+    assert (ready.revoked, resting.revoked, other.revoked) == (True, True, False)
+    assert len(bench.drain()) == 3
+    assert len(bench) == 0
