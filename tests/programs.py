@@ -17,7 +17,8 @@ MANNERLY = [sys.executable, "-m", "mannerly"]
 QUICK = {
     "--email": "test@example.org",
     "--delay": "50ms",
-    "--retry-delay": "200ms",
+    "--retry-delay": "50ms",
+    "--retry-ceiling": "2s",
     "--crawl-delay-ceiling": "300ms",
     "--visit-timeout": "5s",
     "--progress": "off",

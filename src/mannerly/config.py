@@ -127,7 +127,7 @@ class PolitenessSection:
         shown="1d",
     )
     max_tries: int = _option(
-        3, positive, "Visits made for a URL before its failure is final.", meta="N"
+        5, positive, "Visits made for a URL before its failure is final.", meta="N"
     )
     max_failures: int = _option(
         5, positive, "Failures in a row after which a site is abandoned.", meta="N"

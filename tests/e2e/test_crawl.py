@@ -54,9 +54,13 @@ def test_a_plain_web_is_crawled_whole_once_and_politely(tmp_path: Path) -> None:
 
 
 def test_a_hostile_web_is_crawled_to_its_end(tmp_path: Path) -> None:
-    spec = preset("hostile", seed=2, sites=40, traps=False, slow_latency_s=0.5, **SMALL)
+    spec = preset("hostile", seed=2, sites=25, traps=False, slow_latency_s=0.5, **SMALL)
     with served(tmp_path, spec) as web:
-        done = mannerly(*crawl_words(web, tmp_path, "--visit-timeout", "2s", "--no-trap-guard"))
+        done = mannerly(
+            *crawl_words(
+                web, tmp_path, "--visit-timeout", "1s", "--max-tries", "4", "--no-trap-guard"
+            )
+        )
         assert done.returncode == 0, done.stderr
         assert "finished" in done.stdout
         assert impolite(web) == []
@@ -64,7 +68,32 @@ def test_a_hostile_web_is_crawled_to_its_end(tmp_path: Path) -> None:
     status = json.loads(mannerly("status", "--data-dir", str(tmp_path / "data"), "--json").stdout)
     assert status["running"] is False
     assert status["urls_pending"] == status["urls_abandoned"]
-    assert status["settled"]["fetched"] == status["pages"] > 100
+    assert status["settled"]["fetched"] == status["pages"] > 50
+
+
+@pytest.mark.timeout(400)
+def test_two_thousand_sites_every_page_once(tmp_path: Path) -> None:
+    """Everything but what never answers: redirects, busy pages, all kinds of robots.txt."""
+    spec = preset("mixed", seed=42, sites=2000, traps=False, pages_mean=6.0, pages_max=30,
+                  body_mean=6000, links_min=20, links_max=40, stalling_sites=0.0,
+                  closing_sites=0.0, stalled_pages=0.0, stopped_pages=0.0, cut_pages=0.0,
+                  slow_latency_s=0.5, crawl_delay_s=0.5, latency_s=0.05, https=0.2)  # fmt: skip
+    with served(tmp_path, spec) as web:
+        more = ("--delay", "100ms", "--no-trap-guard", "--crawl-delay-ceiling", "1s")
+        done = mannerly(*crawl_words(web, tmp_path, *more), timeout_s=380)
+        assert done.returncode == 0, done.stderr
+        assert "finished" in done.stdout
+        records = web.records()
+    visits = judge.visits(records, SiteKey().site_of)
+    assert judge.too_soon(visits, 0.1) == []
+    assert judge.pages_before_robots(records) == []
+    assert judge.disallowed_requests(web.web, records) == []
+    assert judge.fetched_twice(records) == []
+    expected = reachable(web.web, web.homes())
+    asked = {r.url for r in records if r.path != "/robots.txt"}
+    assert len(expected) > 10_000
+    assert expected - asked == set()
+    assert asked - expected == set()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

@@ -56,6 +56,7 @@ class RobotsReader:
                     hop = None
                 channel = own
                 if origin_of(url) != origin:
+                    own.close()  # a visit holds one connection at a time: descriptors are budgeted
                     channel = hop = self._transport.open(origin_of(url))
         finally:
             if hop is not None:

@@ -72,7 +72,7 @@ class Channel(Protocol):
         """
 
     def close(self) -> None:
-        """Close the connection, if one is open. May be called twice."""
+        """Close the connection, if one is open. May be called twice; a later `get` opens anew."""
 
 
 class Transport(Protocol):

@@ -1,9 +1,10 @@
 """File descriptors are budgeted at start-up and never run out later.
 
-A fetch under way holds one descriptor, its socket, from `connect` to the end of the visit; for a
-moment a second one, when a server has closed the connection and the next is opened before the
-event loop has closed the old. Names are asked for on a few sockets that all fetches share, which,
-with the database, the journal, the event loop and the standard streams, is the reserve.
+A fetch under way holds one descriptor, its socket, from `connect` to the end of the visit. A socket
+that was given up is closed by the event loop a moment later, so somewhat more are open than fetches
+are under way: an eighth is set aside for that. Names are asked for on a few sockets that all
+fetches share, which, with the database, the journal, the event loop and the standard streams, is
+the reserve.
 """
 
 import resource
@@ -11,7 +12,8 @@ from typing import Final, NamedTuple
 
 from mannerly.errors import UsageError
 
-DESCRIPTORS_PER_WORKER: Final = 2
+CLOSING_SHARE: Final = 8
+"""One in so many sockets may still be closing."""
 RESERVE: Final = 128
 
 
@@ -29,12 +31,12 @@ def budget(soft: int, hard: int, wanted_workers: int, reserve: int = RESERVE) ->
 
     Raises `UsageError` where not even one fetch fits.
     """
-    needed = wanted_workers * DESCRIPTORS_PER_WORKER + reserve
+    needed = wanted_workers + wanted_workers // CLOSING_SHARE + reserve
     if _at_least(soft, needed):
         return Budget(soft, wanted_workers, None)
     if _at_least(hard, needed):
         return Budget(needed, wanted_workers, None)
-    workers = (hard - reserve) // DESCRIPTORS_PER_WORKER
+    workers = (hard - reserve) * CLOSING_SHARE // (CLOSING_SHARE + 1)
     if workers < 1:
         raise UsageError(
             f"the limit of {hard} open files leaves none for fetching: "

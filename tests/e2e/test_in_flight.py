@@ -1,0 +1,57 @@
+"""Ten thousand fetches in flight on a slow web, in bounded memory and descriptors."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from mannerly.simweb.spec import preset
+from tests.programs import QUICK, arguments, mannerly, served, start
+
+WORKERS = 10_000
+MEMORY = 1.5 * 2**30
+
+
+@pytest.mark.timeout(240)
+def test_ten_thousand_in_flight(tmp_path: Path) -> None:
+    spec = preset("plain", seed=1, sites=40_000, pages_mean=6.0, pages_max=20, body_mean=2000,
+                  links_min=4, links_max=8, latency_s=2.0, https=0.0)  # fmt: skip
+    with served(tmp_path, spec) as web:
+        seeds = web.write_seeds(tmp_path / "seeds.txt")
+        options = {**QUICK, "--visit-timeout": "60s", "--max-workers": str(WORKERS),
+                   "--max-duration": "45s"}  # fmt: skip
+        running = start("crawl", "--seed-file", str(seeds), "--data-dir", str(tmp_path / "data"),
+                        "--connect-to", web.address, *arguments(options))  # fmt: skip
+        memory, sockets = 0, []
+        while running.poll() is None:
+            memory = max(memory, resident(running.pid))
+            sockets.append(open_sockets(running.pid))
+            time.sleep(0.25)  # a sample, not a wait
+        out, err = running.communicate()
+    assert running.returncode == 0, err
+    assert "open files" not in err
+    assert "max-duration reached" in out
+    assert memory < MEMORY
+    # Steady: once full, it stays near the full number until it is stopped.
+    full = [n for n in sockets if n > 0.95 * WORKERS]
+    assert len(full) > 60, (len(full), sockets[::8])
+    status = json.loads(mannerly("status", "--data-dir", str(tmp_path / "data"), "--json").stdout)
+    assert status["pages"] > 10_000
+    assert status["settled"].get("timed_out", 0) == 0
+
+
+def resident(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
+
+
+def open_sockets(pid: int) -> int:
+    try:
+        return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return 0
