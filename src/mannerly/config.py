@@ -26,6 +26,7 @@ from mannerly.units import (
     ports,
     positive,
     size,
+    some_time,
     string,
     switch,
 )
@@ -152,13 +153,13 @@ class FetchSection:
     max_workers: int = _option(500, positive, "Fetches in flight at once.", meta="N")
     visit_timeout: float = _option(
         60.0,
-        duration,
+        some_time,
         "Total time for a visit: DNS, connection, robots.txt and page.",
         meta="TIME",
         shown="60s",
     )
     connect_timeout: float = _option(
-        15.0, duration, "Time to open a connection.", meta="TIME", shown="15s"
+        15.0, some_time, "Time to open a connection.", meta="TIME", shown="15s"
     )
     body_limit: int = _option(
         2 * 2**20,
@@ -203,7 +204,7 @@ class EngineSection:
 
     checkpoint_interval: float = _option(
         1.0,
-        duration,
+        some_time,
         "How often work is made durable: at most this much is repeated after a kill.",
         meta="TIME",
         shown="1s",

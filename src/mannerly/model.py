@@ -169,6 +169,9 @@ class Released(NamedTuple):
     failures: int
     abandoned: bool
     """The site failed too often: what it has queued is no longer waited for."""
+    delay_s: float = 0.0
+    """What the site asks for between two visits; 0 if it is not known. Should a later holder die,
+    the site comes back after this long at the earliest."""
 
 
 class RobotsSeen(NamedTuple):

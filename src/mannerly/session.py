@@ -25,10 +25,12 @@ from mannerly.errors import (
     ConfigError,
     CrawlExistsError,
     FrontierError,
+    MannerlyError,
     NoCrawlError,
     SettingsDifferError,
 )
 from mannerly.fetch import descriptors
+from mannerly.fetch.contract import Transport
 from mannerly.frontier.contract import Frontier, WriterState
 from mannerly.model import FrontierStats
 from mannerly.observe.progress import Progress, RateMeter, View
@@ -41,7 +43,11 @@ log = logging.getLogger(__name__)
 
 MUST_AGREE = ("delay", "site_by", "scope", "seeded_urls_only", "max_depth")
 """Options on which all crawlers of one crawl agree; they live in the frontier."""
+CARRIED_ON = ("email", "user_agent", "exclude_file")
+"""Options that a resumed crawl keeps unless they are given anew: who calls, and who is spared."""
 STATS_EVERY_S = 5.0
+LAST_STATS_S = 2.0
+"""What the last look at the frontier gets, for the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +68,28 @@ async def crawl(
     on_seeding: Callable[[Seeding], None] = lambda _: None,
 ) -> Ended:
     """Run a crawl in this process. `UsageError` before anything was changed."""
-    exclusions = _check_input(config, resume=resume)
+    _check_input(config, resume=resume)
     with _threads() as world, held_for(config, resume=resume):
         async with assemble.make_frontier(config, world) as frontier:
             config = await _join(frontier, config, resume=resume)
+            exclusions = _exclusions(config)
             site_key = assemble.make_site_key(config)
             await _agree_on_suffixes(frontier, site_key)
+            budget = descriptors.apply(config.fetch.max_workers)
+            transport = assemble.make_transport(config, world.clock)
+            if not resume:
+                await frontier.clear()
             if config.crawl.seed_file is not None:
                 await load_seeds(config.crawl.seed_file, frontier, site_key, exclusions, on_seeding)
             if not resume:
                 await frontier.create(_settings(config, site_key))
             await _bring_back_the_dead(frontier, config)
-            return await _run(config, world, frontier, site_key, exclusions, view)
+            return await _run(
+                config, world, frontier, transport, budget, site_key, exclusions, view
+            )
 
 
-def _check_input(config: Config, *, resume: bool) -> Exclusions:
+def _check_input(config: Config, *, resume: bool) -> None:
     """Everything that can be checked without touching the crawl."""
     seed_file = config.crawl.seed_file
     if seed_file is None and not resume:
@@ -91,6 +104,11 @@ def _check_input(config: Config, *, resume: bool) -> Exclusions:
         raise ConfigError(
             "a contact address is needed, for the owners of the sites: --email you@example.org"
         )
+    _exclusions(config)
+    assemble.frontier_path(config)
+
+
+def _exclusions(config: Config) -> Exclusions:
     exclude_file = config.crawl.exclude_file
     return Exclusions.read(exclude_file) if exclude_file is not None else Exclusions()
 
@@ -148,16 +166,21 @@ async def _join(frontier: Frontier, config: Config, *, resume: bool) -> Config:
                 f"leave {OPTIONS[name].flag} out"
             )
         values[name] = agreed
-    values.setdefault("email", stored["email"])
+    for name in CARRIED_ON:
+        if stored[name]:
+            values.setdefault(name, OPTIONS[name].parse(stored[name]))
     return dataclasses.replace(build(values), given=config.given)
 
 
 def _settings(config: Config, site_key: SiteKey) -> dict[str, str]:
-    """What the frontier keeps: the options that must agree, and whom to ask."""
+    """What the frontier keeps: the options that must agree, and those that are carried on."""
     settings = {
         name: str(getattr(getattr(config, OPTIONS[name].section), name)) for name in MUST_AGREE
     }
+    exclude_file = config.crawl.exclude_file
     settings["email"] = config.crawl.email
+    settings["user_agent"] = config.fetch.user_agent
+    settings["exclude_file"] = str(exclude_file.resolve()) if exclude_file else ""
     settings["suffix_list"] = site_key.version
     settings["delay_s"] = str(config.politeness.delay)
     return settings
@@ -202,11 +225,12 @@ async def _run(
     config: Config,
     world: World,
     frontier: Frontier,
+    transport: Transport,
+    budget: descriptors.Budget,
     site_key: SiteKey,
     exclusions: Exclusions,
     view: View,
 ) -> Ended:
-    budget = descriptors.apply(config.fetch.max_workers)
     workers = budget.workers
     if budget.message:
         log.warning("%s", budget.message)
@@ -221,7 +245,6 @@ async def _run(
         segment_bytes=config.engine.segment_size,
         segment_age_s=config.engine.segment_age,
     )
-    transport = assemble.make_transport(config, world.clock)
     crawler = assemble.make_crawler(
         config,
         world,
@@ -239,11 +262,33 @@ async def _run(
         with _signals(crawler):
             async with _shown(view, tally, frontier, world, workers):
                 because = await crawler.run()
+    except BaseExceptionGroup as group:
+        ours, others = group.split(MannerlyError)
+        if ours is None or others is not None:
+            raise
+        # What our services could not do is one line for the user, not a tree of tasks.
+        raise MannerlyError("; ".join(str(exc) for exc in _leaves(ours))) from group
     finally:
         await transport.aclose()
         await world.store_executor.run(store.close)
     elapsed_s = world.clock.now() - tally.started_at
-    return Ended(because, elapsed_s, tally, await frontier.stats())
+    return Ended(because, elapsed_s, tally, await _last_stats(frontier))
+
+
+async def _last_stats(frontier: Frontier) -> FrontierStats:
+    """For the summary; a database that does not answer must not hold up the end."""
+    with suppress(FrontierError, TimeoutError):
+        async with asyncio.timeout(LAST_STATS_S):
+            return await frontier.stats()
+    return FrontierStats()
+
+
+def _leaves(group: BaseExceptionGroup[MannerlyError]) -> Iterator[MannerlyError]:
+    for exc in group.exceptions:
+        if isinstance(exc, BaseExceptionGroup):
+            yield from _leaves(exc)
+        else:
+            yield exc
 
 
 def _label() -> str:

@@ -23,6 +23,13 @@ def duration(text: str) -> float:
     return sum(float(number) * DURATION_UNITS[unit] for number, unit in parts)
 
 
+def some_time(text: str) -> float:
+    seconds = duration(text)
+    if seconds < 0.01:
+        raise ValueError("a duration of at least 10ms is needed")
+    return seconds
+
+
 def size(text: str) -> int:
     """`2MiB`, `500kB`, `1G`; a bare number is bytes."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?b?)", text.strip().lower())

@@ -140,6 +140,34 @@ def test_limits(tmp_path: Path) -> None:
     assert len(pages) == 50
 
 
+def test_resuming_at_the_limit_ends_at_once(tmp_path: Path) -> None:
+    with served(tmp_path, preset("plain", seed=6, sites=30, **SMALL)) as web:
+        words = crawl_words(web, tmp_path, "--max-pages", "20")
+        assert mannerly(*words).returncode == 0
+        again = mannerly(*words, "--resume", timeout_s=20)
+        assert again.returncode == 0, again.stderr
+        assert "max-pages reached" in again.stdout
+        pages = [r for r in web.records() if r.status == 200 and r.path != "/robots.txt"]
+    assert len(pages) == 20
+
+
+def test_a_resumed_crawl_keeps_its_exclusions_and_its_name(tmp_path: Path) -> None:
+    with served(tmp_path, preset("plain", seed=5, sites=40, **SMALL)) as web:
+        site_of = SiteKey().site_of
+        barred = {site_of(home.split("/")[2]) for home in web.homes()[:10]}
+        (tmp_path / "exclude.txt").write_text("\n".join(barred))
+        more = ("--exclude-file", str(tmp_path / "exclude.txt"), "--user-agent", "Somebot/9",
+                "--max-pages", "20")  # fmt: skip
+        assert mannerly(*crawl_words(web, tmp_path, *more)).returncode == 0
+        resumed = mannerly("crawl", "--resume", "--data-dir", str(tmp_path / "data"),
+                           "--connect-to", web.address, "--progress", "off")  # fmt: skip
+        assert resumed.returncode == 0, resumed.stderr
+        records = web.records()
+    assert not {site_of(record.host) for record in records} & barred
+    assert {record.user_agent for record in records} == {"Somebot/9"}
+    assert len({record.host for record in records}) > 25
+
+
 def test_scope_of_the_seeded_sites(tmp_path: Path) -> None:
     with served(tmp_path, preset("plain", seed=7, sites=60, **SMALL)) as web:
         words = crawl_words(web, tmp_path, "--scope", "seeded-sites")

@@ -1,8 +1,13 @@
 """The whole crawler in a simulated world, judged from the world's own records."""
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from mannerly.engine.crawler import FINISHED
+from mannerly.engine.page import PageReader, Reading
+from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
 from mannerly.simweb import judge
 from mannerly.simweb.reach import reachable
@@ -85,6 +90,29 @@ def test_exclusions_hold_for_seeds_that_are_queued_already(tmp_path: Path) -> No
     visited = {SiteKey().site_of(record.host) for record in lived.records}
     assert not visited & set(barred)
     assert lived.stats.settled[Outcome.EXCLUDED] == 7
+
+
+def test_a_page_that_trips_a_bug_is_given_up_and_the_crawl_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web = Web(preset("plain", seed=3, sites=20, **SMALL))
+    poison = homes(web)[4]
+    read = PageReader.read
+
+    def stumble(self: PageReader, fetched: Fetched, *rest: Any) -> Reading:
+        if fetched.url == poison:
+            raise RecursionError("deep")
+        return read(self, fetched, *rest)
+
+    monkeypatch.setattr(PageReader, "read", stumble)
+    lived = live(web, tmp_path, delay=70.0)
+    assert lived.because == FINISHED
+    assert impolite(web, lived, 70.0) == []
+    assert lived.stats.settled[Outcome.BROKEN] == 1
+    assert lived.stats.urls_pending == 0
+    with open_store(tmp_path) as store:
+        (row,) = store.execute("SELECT url, detail FROM fetches WHERE outcome='broken'").fetchall()
+    assert row == (poison, "internal error: RecursionError('deep')")
 
 
 def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """`mannerly crawl`."""
 
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -38,7 +40,7 @@ def crawl(config_file: Path | None, resume: bool, **flags: object) -> None:
     run(load_config(config_file, flags), resume=resume)
 
 
-def run(config: Config, *, resume: bool) -> Ended:
+def run(config: Config, *, resume: bool, resumable: bool = True) -> None:
     """Crawl, show progress, print the summary."""
     console = Console(stderr=True)
     set_up_logging(config.observe.log_level, console)
@@ -50,8 +52,7 @@ def run(config: Config, *, resume: bool) -> Ended:
             on_seeding=SeedingBar(console).show,
         )
     )
-    print_summary(ended, config)
-    return ended
+    print_summary(ended, config, resumable=resumable)
 
 
 class SeedingBar:
@@ -77,7 +78,7 @@ class SeedingBar:
             self._bar.stop()
 
 
-def print_summary(ended: Ended, config: Config) -> None:
+def print_summary(ended: Ended, config: Config, *, resumable: bool) -> None:
     """What happened, and what to do next, on standard output."""
     tally, stats = ended.tally, ended.stats
     rate = tally.fetched / ended.elapsed_s if ended.elapsed_s else 0.0
@@ -96,6 +97,15 @@ def print_summary(ended: Ended, config: Config) -> None:
         print(
             f"  abandoned  {stats.sites_abandoned:,} sites, {stats.urls_abandoned:,} URLs on them"
         )
-    print(f"\nlook at the pages:  mannerly query --data-dir {data_dir} {EXAMPLE_QUERY!r}")
-    if stats.urls_pending - stats.urls_abandoned:
-        print(f"go on later:        mannerly crawl --resume --data-dir {data_dir}")
+    print(f'\nlook at the pages:  {program()} query --data-dir {data_dir} "{EXAMPLE_QUERY}"')
+    if resumable and stats.urls_pending - stats.urls_abandoned:
+        print(f"go on later:        {program()} crawl --resume --data-dir {data_dir}")
+
+
+def program() -> str:
+    """How the user called us, for commands that are shown to be copied."""
+    called = Path(sys.argv[0])
+    if called.name != "mannerly":
+        return "python -m mannerly"
+    found = shutil.which("mannerly")
+    return "mannerly" if found and Path(found).samefile(called) else str(called)

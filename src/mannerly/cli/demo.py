@@ -44,7 +44,7 @@ def demo(sites: int, delay: str, max_duration: str, data_dir: Path) -> None:
                 "retry_delay": "5s",
                 "max_duration": max_duration,
             }
-            run(load(flags, environ={}), resume=False)
+            run(load(flags, environ={}), resume=False, resumable=False)
     print()
     _show_some(data_dir)
 

@@ -54,11 +54,13 @@ class Checkpointer:
         self.last_at = clock.now()
 
     @property
-    def full(self) -> bool:
-        """The ledger holds a batch's worth: do not wait for the interval."""
-        return (
-            self._ledger.size >= self._plan.checkpoint_pages
-            or self._ledger.text_bytes >= TEXT_BYTES_A_BATCH
+    def fullness(self) -> float:
+        """How many batches' worth the ledger holds, by whatever there is most of."""
+        ledger = self._ledger
+        return max(
+            ledger.size / self._plan.checkpoint_pages,
+            ledger.text_bytes / TEXT_BYTES_A_BATCH,
+            ledger.links / LINKS_A_BATCH,
         )
 
     async def run(self) -> frozenset[int] | None:

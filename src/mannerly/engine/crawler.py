@@ -14,6 +14,7 @@ from mannerly.engine.patience import Patience
 from mannerly.engine.plan import HOLD_S, EnginePlan
 from mannerly.engine.visit import Visitor
 from mannerly.engine.workbench import Seat, Workbench
+from mannerly.errors import MannerlyError
 from mannerly.frontier.contract import Frontier, Leased
 from mannerly.observe.tally import Tally
 
@@ -88,6 +89,7 @@ class Crawler:
             checkpoints = self._group.create_task(self._checkpoint_loop(), name="checkpoint")
             limit_s = self._plan.max_duration_s or FOREVER_S
             limit = loop.call_later(limit_s, self.stop, "max-duration reached")
+            self._check_limits()
             await self._stopping.wait()
             limit.cancel()
             await self._wind_down(leasing, checkpoints)
@@ -191,7 +193,7 @@ class Crawler:
         return self._plan.max_pages - done - self._tally.in_flight
 
     def _overfull(self) -> bool:
-        return self._ledger.size >= BACKLOG_BATCHES * self._plan.checkpoint_pages
+        return self._checkpointer.fullness >= BACKLOG_BATCHES
 
     def _start(self, seat: Seat) -> None:
         assert self._group is not None
@@ -208,6 +210,7 @@ class Crawler:
                 next_at = await self._visitor.serve(seat)
                 now = self._clock.now()
                 if next_at is None or seat.revoked:
+                    seat.close_channel()
                     return
                 self._check_limits()
                 if next_at > now or self._stopping.is_set() or self._overfull():
@@ -217,6 +220,13 @@ class Crawler:
         except asyncio.CancelledError:
             self._visitor.release_interrupted(seat)
             raise
+        except MannerlyError:
+            raise
+        except Exception as exc:
+            # A page that trips a bug of ours must not end a crawl of millions, nor come again
+            # at every --resume: it is settled, with the reason, and everybody else goes on.
+            log.exception("internal error at %s; the page is given up", seat.lease.site)
+            self._visitor.give_up(seat, exc)
 
     def _served(self, task: asyncio.Task[None]) -> None:
         del self._visits[task]
@@ -224,7 +234,7 @@ class Crawler:
         if task.cancelled() or task.exception() is not None:
             return
         self._check_limits()
-        if self._checkpointer.full:
+        if self._checkpointer.fullness >= 1:
             self._nudge_checkpoint.set()
         self._dispatch()
 
@@ -247,7 +257,7 @@ class Crawler:
         interval_s = self._plan.checkpoint_interval_s
         await _wait(self._nudge_checkpoint, self._since_checkpoint(interval_s))
         self._nudge_checkpoint.clear()
-        if not self._checkpointer.full:
+        if self._checkpointer.fullness < 1:
             early_s = self._since_checkpoint(min(EARLY_CHECKPOINT_S, interval_s))
             if early_s > 0:
                 await _wait(self._stopping, early_s)

@@ -30,6 +30,7 @@ class Release(NamedTuple):
     not_before_at: float
     failures: int
     abandoned: bool
+    delay_s: float
 
 
 class Learned(NamedTuple):
@@ -70,6 +71,7 @@ class Batch:
                     max(0.0, r.not_before_at - now),
                     r.failures,
                     r.abandoned,
+                    r.delay_s,
                 )
                 for r in self.releases
             ],
@@ -88,8 +90,13 @@ class Ledger:
 
     @property
     def size(self) -> int:
-        """Settled URLs that wait for a checkpoint."""
-        return len(self._batch.settled)
+        """What waits for a checkpoint: settled and deferred URLs, and released sites."""
+        batch = self._batch
+        return max(len(batch.settled) + len(batch.deferred), len(batch.releases))
+
+    @property
+    def links(self) -> int:
+        return len(self._batch.links)
 
     @property
     def empty(self) -> bool:
@@ -127,6 +134,7 @@ class Ledger:
 
     def learn(self, learned: Learned) -> None:
         self._batch.learned.append(learned)
+        self._batch.text_bytes += len(learned.record.body)
 
     def add_links(self, links: list[NewUrl]) -> None:
         self._batch.links.extend(links)

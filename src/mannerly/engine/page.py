@@ -8,7 +8,16 @@ from mannerly.engine.plan import MAX_REDIRECTS, EnginePlan
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched
 from mannerly.fetch.decode import decode
-from mannerly.model import FetchRecord, Lease, NewUrl, Outcome, PageRecord, QueuedUrl, Source
+from mannerly.model import (
+    FetchRecord,
+    Lease,
+    NewUrl,
+    Outcome,
+    PageRecord,
+    Priority,
+    QueuedUrl,
+    Source,
+)
 from mannerly.parse import parse, x_robots
 
 
@@ -74,7 +83,9 @@ class PageReader:
         targets = self._sieve.resolve(url.url, [location]) if location else []
         if not targets or targets[0].hash == url.hash:
             return "", []
-        hops = 1 + (url.priority if url.source == Source.REDIRECT else 0)
+        # A redirect's priority counts its hops; one that was deferred starts counting anew.
+        counted = url.source == Source.REDIRECT and url.priority < Priority.SEED
+        hops = 1 + (url.priority if counted else 0)
         if hops > MAX_REDIRECTS:
             return targets[0].url, []
         return targets[0].url, self._sieve.redirect(targets[0], url, hops)

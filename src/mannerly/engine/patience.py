@@ -20,6 +20,7 @@ class Patience:
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
+        self._told = False
 
     async def until_done(self, step: Callable[[], Awaitable[T]]) -> T:
         pause_s = FIRST_PAUSE_S
@@ -27,13 +28,15 @@ class Patience:
             try:
                 done = await step()
             except (FrontierError, StoreError) as exc:
-                if not self._tally.trouble:
+                if not self._told:
+                    self._told = True
                     log.error("the crawl is paused: %s", exc)  # noqa: TRY400 - one line, no trace
                 self._tally.trouble = str(exc)
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             else:
-                if self._tally.trouble:
-                    log.info("the crawl goes on")
+                if self._told:
+                    self._told = False
                     self._tally.trouble = ""
+                    log.info("the crawl goes on")
                 return done

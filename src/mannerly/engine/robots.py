@@ -69,7 +69,10 @@ def robots_record(origin: str, fetched: Fetched, failures: int) -> RobotsRecord:
     if fetched.failure is not None or fetched.status >= 500 or fetched.status == 429:
         return RobotsRecord(origin, RobotsState.UNREACHABLE, b"", 0.0, failures + 1)
     if 200 <= fetched.status < 300:
-        body = decode(fetched.body, fetched.header("content-encoding"), ROBOTS_LIMIT).body
-        return RobotsRecord(origin, RobotsState.FOUND, body, 0.0, 0)
+        decoded = decode(fetched.body, fetched.header("content-encoding"), ROBOTS_LIMIT)
+        if decoded.problem and not decoded.truncated and not fetched.truncated and not decoded.body:
+            # Nothing of it could be read: that is not the same as an empty file.
+            return RobotsRecord(origin, RobotsState.UNREACHABLE, b"", 0.0, failures + 1)
+        return RobotsRecord(origin, RobotsState.FOUND, decoded.body, 0.0, 0)
     # 4xx, and a chain of redirects that leads nowhere: there are no rules.
     return RobotsRecord(origin, RobotsState.ABSENT, b"", 0.0, 0)

@@ -125,7 +125,7 @@ class Visitor:
                     return self._conclude(seat, url, origin, fetched, asked_at)
                 known = self._learn_robots(seat, origin, fetched, answer.failures)
                 if known.state is RobotsState.UNREACHABLE:
-                    self._end_without_robots(seat, known)
+                    self._end_without_robots(seat, known, fetched)
                     return None
                 answer = Ruling(known.rules)
             verdict = answer.rules.verdict(path_of(url.url))
@@ -231,7 +231,7 @@ class Visitor:
         seat.not_before_at = max(seat.not_before_at, fetched.ended_at + delay_s)
         return known
 
-    def _end_without_robots(self, seat: Seat, known: KnownRobots) -> None:
+    def _end_without_robots(self, seat: Seat, known: KnownRobots, fetched: Fetched) -> None:
         """robots.txt did not answer: the site rests, the URL stays where it is.
 
         The gate counts how often: after `max_tries` it settles the origin's URLs.
@@ -243,7 +243,9 @@ class Visitor:
             failures=known.failures - 1,
             tries=0,
         )
-        seat.not_before_at = max(seat.not_before_at, known.fetched_at + pace.rest_s)
+        asked_s = parse_retry_after(fetched.header("retry-after"), self._clock.wall()) or 0.0
+        rest_s = max(pace.rest_s, min(asked_s, self._pace.retry_ceiling_s))
+        seat.not_before_at = max(seat.not_before_at, known.fetched_at + rest_s)
         seat.decided += 1
         self._release(seat, "")
 
@@ -261,13 +263,21 @@ class Visitor:
         seat.close_channel()
         if not seat.decided and cause:
             self._tally.leases_unused[cause] += 1
+        delay_s = self._delay(seat.channel_origin) if seat.channel_origin else 0.0
         self._ledger.release(
-            Release(seat.lease, seat.not_before_at, seat.lease.failures, abandoned)
+            Release(seat.lease, seat.not_before_at, seat.lease.failures, abandoned, delay_s)
         )
 
     def release_unserved(self, seat: Seat) -> None:
         """Give back a lease that the engine will not serve (any more)."""
         self._release(seat, "stopped")
+
+    def give_up(self, seat: Seat, error: Exception) -> None:
+        """Something of ours broke over the seat's URL: settle it, and let the site rest."""
+        if seat.has_url:
+            url = seat.lease.urls[seat.next_url]
+            self._settle(seat, url, Outcome.BROKEN, detail=f"internal error: {error!r}")
+        self.release_interrupted(seat)
 
     def release_interrupted(self, seat: Seat) -> None:
         """Give back a lease in mid-visit. A request may be on its way, so the site rests as if it

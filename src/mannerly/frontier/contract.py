@@ -88,7 +88,8 @@ class Frontier(Protocol):
 
     async def retire(self, writer: int, rest_s: float) -> int:
         """The writer is provably gone (or says goodbye): its leases end, and each of those sites
-        is ready `rest_s` from now, unless it would be sooner anyway. Its state and its counts
+        is ready `rest_s` from now (or after its own delay, if that is longer and known), unless
+        it would be sooner anyway. Its state and its counts
         stay. Returns how many sites came back. May be sent again."""
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
@@ -99,7 +100,7 @@ class Frontier(Protocol):
 
     async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
         """Lease up to `want` ready sites, longest ready first, each with the first
-        `urls_per_site` URLs of its queue and the robots records of its origins."""
+        `urls_per_site` URLs of its queue and the robots records of those URLs' origins."""
 
     async def commit(self, writer: int, commit: Commit) -> Committed:
         """Settle, defer, learn robots and release, in that order, in one transaction.
@@ -109,5 +110,9 @@ class Frontier(Protocol):
         A release without work left parks the site (`has_work` false) with its ready time kept, so
         that a URL added later does not make it early.
         """
+
+    async def clear(self) -> None:
+        """Remove all that was added before a crawl was created: the rest of a start that was
+        interrupted while it read its seeds. `CrawlExistsError` if there is a crawl."""
 
     async def stats(self) -> FrontierStats: ...

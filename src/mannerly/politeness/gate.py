@@ -53,12 +53,13 @@ Answer = Ruling | MustFetch | Wait | GiveUp
 
 def ask(policy: PacePolicy, known: KnownRobots | None, now: float) -> Answer:
     """The decision. `known` is the newest record of the URL's origin."""
-    if known is None or now - known.fetched_at >= policy.robots_ttl_s:
+    if known is None:
         return MustFetch(0)
+    stale = now - known.fetched_at >= policy.robots_ttl_s
     if known.state is not RobotsState.UNREACHABLE:
-        return Ruling(known.rules)
+        return MustFetch(0) if stale else Ruling(known.rules)
     if known.failures >= policy.max_tries:
-        return GiveUp()
+        return MustFetch(0) if stale else GiveUp()
     retry_at = known.fetched_at + back_off(policy, known.failures)
     return MustFetch(known.failures) if now >= retry_at else Wait(retry_at)
 

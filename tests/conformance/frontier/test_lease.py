@@ -185,11 +185,18 @@ async def test_robots_records_come_back_with_their_age(engine: Engine, worker: W
     body = bytes(range(256)) * 50
     found = RobotsRecord("https://a.example", RobotsState.FOUND, body, 30.0, 0)
     gone = RobotsRecord("http://a.example:81", RobotsState.UNREACHABLE, b"", 0.0, 4)
+    other = RobotsRecord("https://unasked.a.example", RobotsState.FOUND, body, 0.0, 0)
+    at_port = url("a.example", 2)._replace(url="http://a.example:81/2")
+    await worker.frontier.add([at_port])
     await worker.commit(
-        robots(first, found), robots(first, gone), released(first, 0), released(second, 0)
+        robots(first, found),
+        robots(first, gone),
+        robots(first, other),  # of no URL in the lease, so it does not come along
+        released(first, 0),
+        released(second, 0),
     )
     await engine.advance(100)
-    leases = {lease.site: lease for lease in await worker.lease()}
+    leases = {lease.site: lease for lease in await worker.lease(urls=2)}
     records = {record.origin: record for record in leases[first.site].robots}
     assert leases[second.site].robots == []
     assert {it.origin: (it.state, it.body, it.failures) for it in records.values()} == {

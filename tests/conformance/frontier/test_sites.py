@@ -1,5 +1,8 @@
 """Sites that come back (retire), sites that do not (abandoned), and the counts of both."""
 
+import pytest
+
+from mannerly.errors import CrawlExistsError
 from mannerly.frontier.contract import Added, WriterState
 from mannerly.model import FrontierStats, Outcome
 from tests.conformance.frontier.engines import Engine
@@ -27,6 +30,33 @@ async def test_the_sites_of_a_retired_writer_come_back_after_the_rest(
     assert sorted(names(await other.lease())) == sorted(names(gone))
     assert await other.commit(settled(kept[0])) == frozenset(), "its own lease was left alone"
     assert await worker.commit(*(settled(lease) for lease in gone)) == {it.token for it in gone}
+
+
+async def test_a_site_that_asks_for_a_longer_delay_comes_back_after_that(
+    engine: Engine, worker: Worker, other: Worker
+) -> None:
+    await worker.frontier.add([url("a.example", 1), url("b.example", 1)])
+    for lease in await worker.lease():
+        await worker.commit(released(lease, 0)._replace(delay_s=60.0 * (lease.site == "a.example")))
+    assert len(await worker.lease()) == 2
+    await other.frontier.retire(worker.writer, 15)
+    await engine.advance(20)
+    (soon,) = await other.lease()
+    assert soon.site == "b.example"
+    await engine.advance(45)
+    (later,) = await other.lease()
+    assert later.site == "a.example"
+
+
+async def test_clear_forgets_what_no_crawl_owns(worker: Worker) -> None:
+    await worker.frontier.add([url("a.example", 1)])
+    await worker.frontier.clear()
+    assert (await worker.frontier.stats()) == FrontierStats(writers=1)
+    assert (await worker.frontier.add([url("a.example", 1)])).new == 1
+    await worker.frontier.create({})
+    with pytest.raises(CrawlExistsError):
+        await worker.frontier.clear()
+    assert (await worker.frontier.stats()).urls_pending == 1
 
 
 async def test_a_retired_writers_leases_end_at_once(worker: Worker, other: Worker) -> None:

@@ -117,7 +117,15 @@ def _learn_robots(transaction: Transaction, parts: list[RobotsSeen]) -> None:
 
 def _release(transaction: Transaction, parts: list[Released]) -> None:
     now_at = transaction.now.up_at
-    rows = [(now_at + duration_ms(part.rest_s), part.handle, part.failures) for part in parts]
+    rows = [
+        (
+            now_at + duration_ms(part.rest_s),
+            part.handle,
+            part.failures,
+            duration_ms(part.delay_s),
+        )
+        for part in parts
+    ]
     transaction.executemany(statements.RELEASE, rows)
     for part in parts:
         if part.abandoned:

@@ -75,6 +75,10 @@ class SqliteFrontier:
         wall_s = self._clock.wall()
         await self._run(lambda database: _create(database, settings, wall_s))
 
+    async def clear(self) -> None:
+        await self._run(_clear)
+        self._ids = SiteIds()
+
     async def settings(self) -> dict[str, str] | None:
         return await self._run(_settings)
 
@@ -132,6 +136,15 @@ def _create(database: Database, settings: Mapping[str, str], wall_s: float) -> N
             raise CrawlExistsError(f"{database.path} holds a crawl already; resume it")
         transaction.execute(statements.CREATE, (wall_s,))
         transaction.executemany(statements.ADD_SETTING, sorted(settings.items()))
+
+
+def _clear(database: Database) -> None:
+    with database.writing() as transaction:
+        (created,) = transaction.execute(statements.CREATED).fetchone()
+        if created:
+            raise CrawlExistsError(f"{database.path} holds a crawl; it is not cleared")
+        for statement in statements.CLEAR:
+            transaction.execute(statement)
 
 
 def _settings(database: Database) -> dict[str, str] | None:

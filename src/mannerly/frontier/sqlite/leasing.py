@@ -13,6 +13,7 @@ from mannerly.frontier.sqlite.database import Database, Transaction
 from mannerly.frontier.sqlite.timekeeping import duration_ms
 from mannerly.frontier.sqlite.writers import enlisted_state
 from mannerly.model import Lease, QueuedUrl, RobotsRecord, RobotsState
+from mannerly.url import origin_of
 
 
 def lease(
@@ -91,10 +92,16 @@ def _move(transaction: Transaction, writer: int, picked: Sequence[Lease], ttl_s:
 
 
 def _recall_robots(transaction: Transaction, leases: Sequence[Lease]) -> None:
-    sites = json.dumps([lease.handle for lease in leases])
+    wanted = json.dumps(
+        [
+            (lease.handle, origin)
+            for lease in leases
+            for origin in sorted({origin_of(url.url) for url in lease.urls})
+        ]
+    )
     records: dict[int, list[RobotsRecord]] = defaultdict(list)
     for site, origin, state, body, fetched_at, failures in transaction.execute(
-        statements.ROBOTS, (sites,)
+        statements.ROBOTS, (wanted,)
     ):
         age_s = max(0, transaction.now.at - fetched_at) / 1000
         records[site].append(RobotsRecord(origin, RobotsState(state), body, age_s, failures))

@@ -29,6 +29,12 @@ SETTINGS = "SELECT name, value FROM setting"
 
 DELAY = "SELECT value FROM setting WHERE name = 'delay_s'"
 
+CLEAR = tuple(
+    f"DELETE FROM {table}"  # noqa: S608 - names of our own tables
+    for table in ("seen", "queue", "robots", "clock", "site", "tally")
+)
+"""Without a condition SQLite drops a table's pages whole."""
+
 # --- add ------------------------------------------------------------------------------------
 
 FIND_SITES = """
@@ -78,8 +84,10 @@ FROM queue WHERE site = ? ORDER BY priority, seq LIMIT ?
 
 ROBOTS = """
 SELECT robots.site, robots.origin, robots.state, robots.body, robots.fetched_at, robots.failures
-FROM json_each(?) AS wanted CROSS JOIN robots ON robots.site = wanted.value
+FROM json_each(?) AS wanted CROSS JOIN robots
+    ON robots.site = wanted.value ->> 0 AND robots.origin = wanted.value ->> 1
 """
+"""Of a JSON list of [site, origin]. Not of all origins of a site: it may have thousands."""
 
 STAMP = "UPDATE clock SET ready_at = ?, token = ?, holder = ? WHERE site = ?"
 
@@ -108,6 +116,7 @@ ON CONFLICT (site, origin) DO UPDATE SET state = excluded.state, body = excluded
 
 RELEASE = """
 UPDATE clock SET ready_at = ?1, token = 0, holder = 0, failures = ?3,
+    delay = CASE WHEN ?4 > 0 THEN ?4 ELSE delay END,
     has_work = EXISTS (SELECT 1 FROM queue WHERE queue.site = ?2)
 WHERE site = ?2
 """
@@ -135,7 +144,7 @@ HELD = "SELECT site FROM clock WHERE holder = ?"
 """A scan: death is rare, and an index would make every lease and release pay for it."""
 
 BRING_BACK = """
-UPDATE clock SET ready_at = min(ready_at, ?1), token = 0, holder = 0,
+UPDATE clock SET ready_at = min(ready_at, max(?1, ?4 + delay)), token = 0, holder = 0,
     has_work = EXISTS (SELECT 1 FROM queue WHERE queue.site = ?2)
 WHERE site = ?2 AND holder = ?3
 """

@@ -41,8 +41,9 @@ def retire(database: Database, writer: int, rest_s: float) -> int:
         held = [site for (site,) in view.execute(statements.HELD, (writer,))]
     with database.writing() as transaction:
         transaction.execute(statements.DISCHARGE, (writer,))
-        ready_at = transaction.now.up_at + duration_ms(rest_s)
+        now_at = transaction.now.up_at
+        ready_at = now_at + duration_ms(rest_s)
         cursor = transaction.executemany(
-            statements.BRING_BACK, [(ready_at, site, writer) for site in held]
+            statements.BRING_BACK, [(ready_at, site, writer, now_at) for site in held]
         )
         return max(0, cursor.rowcount)

@@ -31,13 +31,15 @@ CREATE TABLE site (
 
 -- A site's clock. Apart from `site`, so that the rows that every lease and release write stay
 -- together on few pages. `token` and `holder` (a writer) are 0 where no lease was given or it was
--- given back. `failures` is one byte in a row that a release writes anyway.
+-- given back. `failures` and `delay` (milliseconds between visits, as the site asks) are a few bytes
+-- in a row that a release writes anyway.
 CREATE TABLE clock (
     site     INTEGER PRIMARY KEY,
     ready_at INTEGER NOT NULL,
     token    INTEGER NOT NULL DEFAULT 0,
     holder   INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,
+    delay    INTEGER NOT NULL DEFAULT 0,
     has_work INTEGER NOT NULL DEFAULT 0
 );
 

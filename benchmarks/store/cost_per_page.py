@@ -1,6 +1,6 @@
 """What the store costs per page: CPU (encode, write, fsync, roll) and bytes, against plain zstd.
 
-    python benchmarks/store/measure.py [--pages 20000] [--batch 1000]
+    python benchmarks/store/cost_per_page.py [--pages 20000] [--batch 1000]
 
 The texts are word chains over the manual that comes with Python: real words in a plausible order,
 about 10 kB a page, no two alike. One JSON line is printed. `zstd3_*` is `zstandard` at level 3 over
