@@ -20,12 +20,13 @@ from mannerly.units import (
     duration,
     email,
     endpoint,
-    names,
     one_of,
     path,
     ports,
     positive,
+    servers,
     size,
+    some_size,
     some_time,
     string,
     switch,
@@ -70,10 +71,14 @@ class CrawlSection:
         None, path, "File of domains, hosts and URL prefixes never to visit.", meta="FILE"
     )
     max_pages: int = _option(
-        0, count, "Stop after so many pages were fetched; 0 means no limit.", meta="N"
+        0,
+        count,
+        "Stop when the crawl as a whole has fetched so many pages.",
+        meta="N",
+        shown="no limit",
     )
     max_duration: float = _option(
-        0.0, duration, "Stop after so long; 0 means no limit.", meta="TIME"
+        0.0, duration, "Stop after so long.", meta="TIME", shown="no limit"
     )
     max_depth: int = _option(
         -1, count, "Follow links at most so many steps from a seed.", meta="N", shown="no limit"
@@ -163,7 +168,7 @@ class FetchSection:
     )
     body_limit: int = _option(
         2 * 2**20,
-        size,
+        some_size,
         "Bytes read of a page, and bytes it may decode to; the rest is cut.",
         meta="SIZE",
         shown="2MiB",
@@ -172,7 +177,7 @@ class FetchSection:
         frozenset({80, 443}), ports, "Ports that may be connected to.", meta="LIST", shown="80,443"
     )
     resolver: tuple[str, ...] = _option(
-        (), names, "DNS servers to ask, separated by commas.", meta="LIST", shown="the system's"
+        (), servers, "DNS servers to ask, separated by commas.", meta="LIST", shown="the system's"
     )
     verify_tls: bool = _option(
         False, switch, "Count a certificate that does not verify as a failure."
@@ -355,6 +360,9 @@ def _from_file(file: Path) -> dict[str, object]:
         raise ConfigError(f"--config {file}: not valid TOML: {exc}") from exc
     values: dict[str, object] = {}
     for section, body in document.items():
+        if section in OPTIONS:
+            home = OPTIONS[section].section
+            raise ConfigError(f"--config {file}: {section!r} belongs in the section [{home}]")
         if section not in SECTIONS:
             known = ", ".join(f"[{s}]" for s in SECTIONS)
             raise ConfigError(f"--config {file}: unknown section [{section}]; there are {known}")
@@ -365,13 +373,18 @@ def _from_file(file: Path) -> dict[str, object]:
             if option is None or option.section != section:
                 hint = f"; it belongs in [{option.section}]" if option else ""
                 raise ConfigError(f"--config {file}: unknown key {key!r} in [{section}]{hint}")
-            values[key] = _parse(option, _as_text(value), f"--config {file}: [{section}] {key}")
+            values[key] = _parse(option, as_text(value), f"--config {file}: [{section}] {key}")
     return values
 
 
-def _as_text(value: object) -> str:
+def as_text(value: object) -> str:
+    """A value as it could be written in the environment; '' for none."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], int):
+        return f"[{value[0]}]:{value[1]}" if ":" in value[0] else f"{value[0]}:{value[1]}"
+    if isinstance(value, list | tuple | frozenset):
         return ",".join(str(v) for v in value)
     return str(value)

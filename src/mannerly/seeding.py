@@ -66,6 +66,8 @@ async def load_seeds(
             seeding.new += (await frontier.add(batch)).new
     seeding.done = True
     on_progress(seeding)
+    if seeding.excluded:
+        log.info("%d seeds are on the exclusion list", seeding.excluded)
     if seeding.bad > BAD_LINES_SHOWN:
         log.warning("%d bad lines in all were skipped", seeding.bad)
     if not seeding.seeds:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from mannerly import assemble
 from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor
-from mannerly.config import OPTIONS, Config, build
+from mannerly.config import OPTIONS, Config, as_text, build
 from mannerly.datadir import held
 from mannerly.engine.crawler import Crawler
 from mannerly.errors import (
@@ -43,9 +43,11 @@ log = logging.getLogger(__name__)
 
 MUST_AGREE = ("delay", "site_by", "scope", "seeded_urls_only", "max_depth")
 """Options on which all crawlers of one crawl agree; they live in the frontier."""
-CARRIED_ON = ("email", "user_agent", "exclude_file")
-"""Options that a resumed crawl keeps unless they are given anew: who calls, and who is spared."""
-STATS_EVERY_S = 5.0
+OF_ONE_RUN = frozenset(
+    {"seed_file", "data_dir", "db_url", "max_pages", "max_duration", "log_level", "progress"}
+)
+"""Options of a run. All others are the crawl's: kept with it, and used again when it is resumed."""
+STATS_EVERY_S = 2.0
 LAST_STATS_S = 2.0
 """What the last look at the frontier gets, for the summary."""
 
@@ -158,38 +160,30 @@ async def _join(frontier: Frontier, config: Config, *, resume: bool) -> Config:
     values: dict[str, object] = {
         name: getattr(getattr(config, OPTIONS[name].section), name) for name in config.given
     }
-    for name in MUST_AGREE:
-        agreed = _parse_stored(name, stored[name])
-        if name in config.given and values[name] != agreed:
+    for name in OPTIONS.keys() - OF_ONE_RUN:
+        text = stored.get(name, "")
+        if name in MUST_AGREE and name in config.given and as_text(values[name]) != text:
             raise SettingsDifferError(
-                f"{OPTIONS[name].flag} is {stored[name]} in this crawl and cannot be changed; "
+                f"{OPTIONS[name].flag} is {text} in this crawl and cannot be changed; "
                 f"leave {OPTIONS[name].flag} out"
             )
-        values[name] = agreed
-    for name in CARRIED_ON:
-        if stored[name]:
-            values.setdefault(name, OPTIONS[name].parse(stored[name]))
+        if text and name not in values and text != as_text(OPTIONS[name].default):
+            values[name] = OPTIONS[name].parse(text)
     return dataclasses.replace(build(values), given=config.given)
 
 
 def _settings(config: Config, site_key: SiteKey) -> dict[str, str]:
-    """What the frontier keeps: the options that must agree, and those that are carried on."""
+    """What the frontier keeps: the crawl's options, and what its clock and its sites depend on."""
     settings = {
-        name: str(getattr(getattr(config, OPTIONS[name].section), name)) for name in MUST_AGREE
+        name: as_text(getattr(getattr(config, option.section), name))
+        for name, option in OPTIONS.items()
+        if name not in OF_ONE_RUN
     }
     exclude_file = config.crawl.exclude_file
-    settings["email"] = config.crawl.email
-    settings["user_agent"] = config.fetch.user_agent
     settings["exclude_file"] = str(exclude_file.resolve()) if exclude_file else ""
     settings["suffix_list"] = site_key.version
     settings["delay_s"] = str(config.politeness.delay)
     return settings
-
-
-def _parse_stored(name: str, text: str) -> object:
-    # -1, "no limit", is a default that cannot be given as an option.
-    option = OPTIONS[name]
-    return option.default if text == str(option.default) else option.parse(text)
 
 
 async def _agree_on_suffixes(frontier: Frontier, site_key: SiteKey) -> None:
@@ -308,7 +302,12 @@ def _signals(crawler: Crawler) -> Iterator[None]:
         crawler.stop("stopped by Ctrl-C")
 
     loop.add_signal_handler(signal.SIGINT, interrupt)
-    loop.add_signal_handler(signal.SIGTERM, crawler.stop, "stopped by SIGTERM")
+
+    def terminate() -> None:
+        log.info("stopping, as SIGTERM asks")
+        crawler.stop("stopped by SIGTERM")
+
+    loop.add_signal_handler(signal.SIGTERM, terminate)
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """Reading what people write: durations, sizes, numbers, addresses. Each raises `ValueError`."""
 
+import ipaddress
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,13 @@ def size(text: str) -> int:
     if not match or match[2] not in SIZE_UNITS:
         raise ValueError("a size such as 2MiB or 500kB is needed")
     return int(float(match[1]) * SIZE_UNITS[match[2]])
+
+
+def some_size(text: str) -> int:
+    number = size(text)
+    if number < 1000:
+        raise ValueError("a size of at least 1kB is needed")
+    return number
 
 
 def count(text: str) -> int:
@@ -94,8 +102,17 @@ def ports(text: str) -> frozenset[int]:
     return frozenset(int(n) for n in numbers)
 
 
-def names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+def servers(text: str) -> tuple[str, ...]:
+    """IP addresses, each with a port if it is not the usual one."""
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    for one in found:
+        # `1.2.3.4`, `1.2.3.4:53`, `::1` or `[::1]:53`
+        with_port = one.startswith("[") or one.count(":") == 1
+        try:
+            ipaddress.ip_address(endpoint(one)[0] if with_port else one)
+        except ValueError:
+            raise ValueError("IP addresses of DNS servers are needed, such as 9.9.9.9") from None
+    return found
 
 
 def one_of(*allowed: str) -> Callable[[str], str]:

@@ -1,4 +1,5 @@
 import asyncio
+import threading
 import time
 
 import pytest
@@ -63,4 +64,26 @@ async def test_a_thread_executor_keeps_the_order_and_passes_errors_on() -> None:
 async def test_an_inline_executor_runs_at_once() -> None:
     executor = InlineExecutor()
     assert await executor.run(lambda: 7) == 7
+    executor.close()
+
+
+async def test_urgent_work_overtakes_what_waits() -> None:
+    executor = ThreadExecutor("test")
+    gate = threading.Event()
+    order: list[str] = []
+
+    async def note(name: str, *, urgent: bool = False) -> None:
+        await executor.run(lambda: order.append(name), urgent=urgent)
+
+    async def hold() -> None:
+        await executor.run(lambda: gate.wait(10))
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(hold())
+        for name in ("a", "b"):
+            group.create_task(note(name))
+        group.create_task(note("now", urgent=True))
+        await asyncio.sleep(0)  # all four are submitted
+        gate.set()
+    assert order == ["now", "a", "b"]
     executor.close()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mannerly.config import OPTIONS, Config, load
+from mannerly.config import OPTIONS, Config, as_text, load
 from mannerly.errors import ConfigError
 
 
@@ -36,7 +36,8 @@ def test_file_then_environment_then_flags(tmp_path: Path) -> None:
         ("[politeness]\ndealy = 5", "unknown key 'dealy' in [politeness]"),
         ("[politness]\ndelay = 5", "unknown section [politness]"),
         ("[fetch]\ndelay = 5", "it belongs in [politeness]"),
-        ("delay = 5", "unknown section [delay]"),
+        ("delay = 5", "'delay' belongs in the section [politeness]"),
+        ("speed = 5", "unknown section [speed]"),
         ("fetch = 5", "must be a section"),
         ('[politeness]\ndelay = "soon"', "[politeness] delay: 'soon' does not fit"),
         ("[politeness", "not valid TOML"),
@@ -72,3 +73,13 @@ def test_every_option_has_a_help_text_and_a_section() -> None:
     for option in OPTIONS.values():
         assert option.help.endswith(".")
         assert option.section in {"crawl", "politeness", "fetch", "traps", "engine", "observe"}
+
+
+def test_values_survive_being_written_and_read_again() -> None:
+    flags = {"connect_to": "[::1]:80", "ports": "80,8080", "verify_tls": "true", "delay": "1h",
+             "resolver": "9.9.9.9,::1", "exclude_file": "a.txt", "body_limit": "3MB"}  # fmt: skip
+    config = load(flags, environ={})
+    written = {
+        name: as_text(getattr(getattr(config, OPTIONS[name].section), name)) for name in flags
+    }
+    assert load(written, environ={}) == config

@@ -63,3 +63,20 @@ def test_endpoints() -> None:
 def test_a_header_value_cannot_smuggle_lines() -> None:
     with pytest.raises(ValueError, match="printable"):
         units.string("agent\r\nEvil: yes")
+
+
+def test_dns_servers() -> None:
+    text = "9.9.9.9, 10.0.0.1:5353, 2001:db8::1, [::1]:53"
+    assert units.servers(text) == ("9.9.9.9", "10.0.0.1:5353", "2001:db8::1", "[::1]:53")
+    for bad in ("notanip", "9.9.9.9:port", "9.9.9.9,dns.example"):
+        with pytest.raises(ValueError, match="IP addresses"):
+            units.servers(bad)
+
+
+def test_limits_that_would_stop_everything_are_refused() -> None:
+    assert units.some_size("2MiB") == 2 * 2**20
+    with pytest.raises(ValueError, match="at least 1kB"):
+        units.some_size("0")
+    assert units.some_time("1s") == 1.0
+    with pytest.raises(ValueError, match="at least 10ms"):
+        units.some_time("0")

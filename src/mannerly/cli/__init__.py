@@ -42,6 +42,12 @@ def main() -> None:
     except MannerlyError as exc:
         _complain(exc)
         sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(141)
+    except OSError as exc:
+        named = f"{exc.filename}: " if exc.filename else ""
+        print(f"mannerly: {named}{exc.strerror or exc}", file=sys.stderr)
+        sys.exit(2 if isinstance(exc, PermissionError | FileNotFoundError) else 1)
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         sys.exit(130)

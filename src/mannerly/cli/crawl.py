@@ -14,6 +14,7 @@ from mannerly.cli.options import config_options, load_config, set_up_logging
 from mannerly.config import Config
 from mannerly.observe.progress import (
     clock_text,
+    deferred_text,
     failures_text,
     size_text,
     view_for,
@@ -83,23 +84,28 @@ def print_summary(ended: Ended, config: Config, *, resumable: bool) -> None:
     tally, stats = ended.tally, ended.stats
     rate = tally.fetched / ended.elapsed_s if ended.elapsed_s else 0.0
     data_dir = config.crawl.data_dir
+    where = f"--data-dir {data_dir}"
+    if config.crawl.db_url:
+        where += f" --db-url {config.crawl.db_url}"
     print(f"\n{ended.because}")
     print(
         f"  this run   {tally.fetched:,} pages in {clock_text(ended.elapsed_s)} ({rate:.1f}/s), "
-        f"{size_text(tally.wire_bytes)} received"
+        f"{tally.pages_stored:,} with text stored, {size_text(tally.wire_bytes)} received"
     )
     print(
         f"  the crawl  {stats.fetched:,} pages of {stats.urls_known:,} known URLs on "
         f"{stats.sites:,} sites; {stats.urls_pending - stats.urls_abandoned:,} URLs pending"
     )
     print(f"  not pages  {failures_text(stats.settled) or '-'}")
+    if tally.deferred:
+        print(f"  in vain    {deferred_text(tally)}")
     if stats.sites_abandoned:
         print(
             f"  abandoned  {stats.sites_abandoned:,} sites, {stats.urls_abandoned:,} URLs on them"
         )
     print(f'\nlook at the pages:  {program()} query --data-dir {data_dir} "{EXAMPLE_QUERY}"')
     if resumable and stats.urls_pending - stats.urls_abandoned:
-        print(f"go on later:        {program()} crawl --resume --data-dir {data_dir}")
+        print(f"go on later:        {program()} crawl --resume {where}")
 
 
 def program() -> str:

@@ -20,7 +20,9 @@ MARK = ".mannerly-demo"
 
 
 @click.command()
-@click.option("--sites", default=1200, show_default=True, help="Sites of the simulated web.")
+@click.option(
+    "--sites", default=1200, show_default=True, type=click.IntRange(1), help="How many sites."
+)
 @click.option("--delay", default="1s", show_default=True, help="Between two visits to a site.")
 @click.option("--max-duration", default="45s", show_default=True, help="Stop then, done or not.")
 @click.option(
@@ -51,6 +53,8 @@ def demo(sites: int, delay: str, max_duration: str, data_dir: Path) -> None:
 
 def _make_room(data_dir: Path) -> None:
     if data_dir.exists():
+        if not data_dir.is_dir():
+            raise UsageError(f"{data_dir} is not a directory; choose another --data-dir")
         if not (data_dir / MARK).exists() and any(data_dir.iterdir()):
             raise UsageError(f"{data_dir} is not an earlier demo's; choose another --data-dir")
         shutil.rmtree(data_dir)

@@ -44,7 +44,13 @@ def _spec(name: str, **changes: Any) -> WebSpec:
 
 @simweb.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=int, default=8080, show_default=True, help="Port; 0 picks a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="Port; 0 picks a free one.",
+)
 @click.option("--processes", type=click.IntRange(1), default=1, show_default=True)
 @_web_options
 @click.option("--latency", "latency_s", type=float, help="Mean seconds before a response.")

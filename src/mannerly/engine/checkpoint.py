@@ -24,6 +24,7 @@ from mannerly.store.contract import Store
 
 TEXT_BYTES_A_BATCH = 32 * 1024 * 1024
 LINKS_A_BATCH = 200_000
+BACKLOG_BATCHES = 4
 
 
 class Checkpointer:
@@ -54,13 +55,25 @@ class Checkpointer:
         self.last_at = clock.now()
 
     @property
-    def fullness(self) -> float:
-        """How many batches' worth the ledger holds, by whatever there is most of."""
+    def full(self) -> bool:
+        """The ledger holds a batch's worth: do not wait for the interval."""
+        return self._ledger.size >= self._plan.checkpoint_pages or self._heavy(1)
+
+    @property
+    def overfull(self) -> bool:
+        """The disk or the database does not keep up: start nothing until it has.
+
+        As many results as there can be fetches in flight are no sign of that: they may all end
+        within a second.
+        """
+        most = max(BACKLOG_BATCHES * self._plan.checkpoint_pages, 2 * self._plan.workers)
+        return self._ledger.size >= most or self._heavy(BACKLOG_BATCHES)
+
+    def _heavy(self, batches: int) -> bool:
         ledger = self._ledger
-        return max(
-            ledger.size / self._plan.checkpoint_pages,
-            ledger.text_bytes / TEXT_BYTES_A_BATCH,
-            ledger.links / LINKS_A_BATCH,
+        return (
+            ledger.text_bytes >= batches * TEXT_BYTES_A_BATCH
+            or ledger.links >= batches * LINKS_A_BATCH
         )
 
     async def run(self) -> frozenset[int] | None:

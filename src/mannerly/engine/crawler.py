@@ -27,8 +27,6 @@ LEASE_PATIENCE_S = 5.0
 EARLY_CHECKPOINT_S = 0.1
 """How soon a checkpoint may follow another when slots starve for what it would bring."""
 SEATS_PER_WORKER = 4
-BACKLOG_BATCHES = 4
-"""No visit starts while so many batches wait for a checkpoint: back-pressure."""
 STOP_GRACE_S = 8.0
 """What visits in flight get to finish when the crawl is stopped."""
 FAREWELL_S = 5.0
@@ -72,13 +70,14 @@ class Crawler:
         self._checkpointed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._checkpointing = False
+        self._reserve = max(8, plan.workers)  # all slots may start and end at the same time
         self._bench_timer: asyncio.TimerHandle | None = None
         self.ended_because = ""
 
     def stop(self, why: str) -> None:
         """Start no further visit, finish what is in flight, leave everything durable."""
         if not self._stopping.is_set():
-            self.ended_because = why
+            self.ended_because = self._tally.ending = why
             self._stopping.set()
 
     async def run(self) -> str:
@@ -106,7 +105,9 @@ class Crawler:
                 continue
             was_idle = self._idle()
             self._checkpointed.clear()
+            visits_before = self._tally.visits
             leased = await self._lease(want)
+            self._keep_in_reserve(self._tally.visits - visits_before)
             now = self._clock.now()
             for lease in leased.leases:
                 self._bench.sit(Seat(lease, lease.leased_at + HOLD_S), now, now)
@@ -135,17 +136,23 @@ class Crawler:
 
     def _wanted(self) -> int:
         """How many sites to lease now: the free slots and a little more, in useful batches."""
-        if self._overfull():
+        if self._checkpointer.overfull:
             return 0
         ready = self._bench.ready(self._clock.now())
-        reserve = max(8, self._plan.workers // 8)
-        want = self._plan.workers + reserve - self._tally.in_flight - ready
+        want = self._plan.workers + self._reserve - self._tally.in_flight - ready
         # Half a reserve at least, so that a slot that frees up does not cost a lease of its own.
-        if want < reserve // 2:
+        if want < self._reserve // 2:
             return 0
         if self._plan.max_pages:
             want = min(want, self._pages_left() - ready)
         return min(want, SEATS_PER_WORKER * self._plan.workers - len(self._bench))
+
+    def _keep_in_reserve(self, visits: int) -> None:
+        """Seats beyond the free slots: twice as many as were used up while a lease was on its way,
+        which on a busy loop can be long. It shrinks slowly."""
+        least = max(8, self._plan.workers // 8)
+        wanted = max(2 * visits, self._reserve // 2, least)
+        self._reserve = min(wanted, max(least, self._plan.workers))
 
     def _idle(self) -> bool:
         """Nothing is under way in this process, and nothing waits to be made durable."""
@@ -183,7 +190,7 @@ class Crawler:
         return (
             self._tally.in_flight < self._plan.workers
             and not self._stopping.is_set()
-            and not self._overfull()
+            and not self._checkpointer.overfull
             and (not self._plan.max_pages or self._pages_left() > 0)
         )
 
@@ -191,9 +198,6 @@ class Crawler:
         """Pages that may still be asked for; those in flight count as if they will succeed."""
         done = self._fetched_before + self._tally.fetched
         return self._plan.max_pages - done - self._tally.in_flight
-
-    def _overfull(self) -> bool:
-        return self._checkpointer.fullness >= BACKLOG_BATCHES
 
     def _start(self, seat: Seat) -> None:
         assert self._group is not None
@@ -213,7 +217,7 @@ class Crawler:
                     seat.close_channel()
                     return
                 self._check_limits()
-                if next_at > now or self._stopping.is_set() or self._overfull():
+                if next_at > now or self._stopping.is_set() or self._checkpointer.overfull:
                     seat.close_channel()
                     self._bench.sit(seat, next_at, now)
                     return
@@ -234,7 +238,7 @@ class Crawler:
         if task.cancelled() or task.exception() is not None:
             return
         self._check_limits()
-        if self._checkpointer.fullness >= 1:
+        if self._checkpointer.full:
             self._nudge_checkpoint.set()
         self._dispatch()
 
@@ -257,7 +261,7 @@ class Crawler:
         interval_s = self._plan.checkpoint_interval_s
         await _wait(self._nudge_checkpoint, self._since_checkpoint(interval_s))
         self._nudge_checkpoint.clear()
-        if self._checkpointer.fullness < 1:
+        if not self._checkpointer.full:
             early_s = self._since_checkpoint(min(EARLY_CHECKPOINT_S, interval_s))
             if early_s > 0:
                 await _wait(self._stopping, early_s)

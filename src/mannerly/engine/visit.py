@@ -165,7 +165,8 @@ class Visitor:
         seat.not_before_at = fetched.ended_at + pace.rest_s
         if pace.settle is None:
             self._ledger.defer(seat.lease, url)
-            self._tally.deferred += 1
+            why = fetched.failure.name.lower() if fetched.failure else f"http {fetched.status}"
+            self._tally.deferred[why] += 1
             seat.next_url += 1
             seat.decided += 1
         else:
@@ -247,6 +248,7 @@ class Visitor:
         rest_s = max(pace.rest_s, min(asked_s, self._pace.retry_ceiling_s))
         seat.not_before_at = max(seat.not_before_at, known.fetched_at + rest_s)
         seat.decided += 1
+        self._tally.deferred["robots unreachable"] += 1
         self._release(seat, "")
 
     def _go_on(self, seat: Seat, failures: int) -> float | None:

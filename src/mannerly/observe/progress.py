@@ -72,6 +72,11 @@ def failures_text(settled: dict[Outcome, int]) -> str:
     return ", ".join(f"{outcome.name.lower().replace('_', ' ')} {n:,}" for n, outcome in others)
 
 
+def deferred_text(tally: Tally) -> str:
+    """What went wrong and is tried again, most frequent first."""
+    return ", ".join(f"{why.replace('_', ' ')} {n:,}" for why, n in tally.deferred.most_common())
+
+
 def line(progress: Progress) -> str:
     tally, stats = progress.tally, progress.stats
     text = (
@@ -80,6 +85,10 @@ def line(progress: Progress) -> str:
         f"sites ready {stats.sites_ready:,} waiting {stats.sites_waiting:,}  "
         f"urls pending {stats.urls_pending:,}"
     )
+    if tally.deferred:
+        text += f"  to be tried again: {deferred_text(tally)}"
+    if tally.ending:
+        text += f"  STOPPING ({tally.ending})"
     return f"{text}  PAUSED: {tally.trouble}" if tally.trouble else text
 
 
@@ -101,12 +110,15 @@ def panel(progress: Progress) -> RenderableType:
     )
     table.add_row("urls", f"{stats.urls_known:,} known, {stats.urls_pending:,} pending")
     table.add_row("not pages", failures_text(tally.settled) or "-")
+    table.add_row("tried again", deferred_text(tally) or "-")
     parts: list[RenderableType] = [
         Text(f"mannerly  {clock_text(progress.elapsed_s)}", style="bold"),
         table,
     ]
     if tally.trouble:
         parts.append(Text(f"PAUSED: {tally.trouble}", style="bold red"))
+    elif tally.ending:
+        parts.append(Text(f"{tally.ending}; visits in flight get a few seconds", style="bold"))
     else:
         parts.append(Text("Ctrl-C stops cleanly; --resume goes on later", style="dim"))
     return Group(*parts)

@@ -18,7 +18,10 @@ class Tally:
     pages_stored: int = 0
     wire_bytes: int = 0
     settled: Counter[Outcome] = field(default_factory=Counter)
-    deferred: int = 0
+    deferred: Counter[str] = field(default_factory=Counter)
+    """Visits in vain after which the URL is tried again, by what happened."""
+    ending: str = ""
+    """Why the crawl is being stopped; '' while it is not."""
     links_seen: int = 0
     links_sent: int = 0
     """Links that this process did not know and passed on to the frontier."""

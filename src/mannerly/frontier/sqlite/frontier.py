@@ -1,5 +1,6 @@
 """The contract's verbs on one SQLite file. What each of them guarantees: `frontier.contract`."""
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -95,13 +96,11 @@ class SqliteFrontier:
         batch = await self._run(
             lambda database: Batch(database, self._ids, urls, new_sites=new_sites)
         )
-        new = known = 0
         # Each slice is work of its own, so that a lease of this process comes in between, too.
-        for part in batch.slices:
-            added = await self._executor.run(partial(batch.apply, part))
-            new += added.new
-            known += added.known
-        return Added(new, known, batch.foreign)
+        added = await asyncio.gather(
+            *(self._executor.run(partial(batch.apply, part)) for part in batch.slices)
+        )
+        return Added(sum(it.new for it in added), sum(it.known for it in added), batch.foreign)
 
     async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
         leased_at = self._clock.now()
@@ -114,7 +113,8 @@ class SqliteFrontier:
                 urls_per_site=urls_per_site,
                 leased_at=leased_at,
                 chance=self._chance,
-            )
+            ),
+            urgent=True,
         )
 
     async def commit(self, writer: int, commit: Commit) -> Committed:
@@ -123,10 +123,10 @@ class SqliteFrontier:
     async def stats(self) -> FrontierStats:
         return await self._run(counting.stats)
 
-    async def _run(self, work: Callable[[Database], T]) -> T:
+    async def _run(self, work: Callable[[Database], T], *, urgent: bool = False) -> T:
         database = self._database
         assert database is not None, "the frontier is used outside its `async with`"
-        return await self._executor.run(lambda: work(database))
+        return await self._executor.run(lambda: work(database), urgent=urgent)
 
 
 def _create(database: Database, settings: Mapping[str, str], wall_s: float) -> None:
