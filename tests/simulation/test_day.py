@@ -18,7 +18,7 @@ DAY_S = 86_400.0
 def test_a_simulated_day_passes_in_minutes(tmp_path: Path) -> None:
     web = Web(
         preset("mixed", seed=1, sites=10_000, traps=False, pages_mean=12.0, pages_max=300,
-               body_mean=3000, links_min=8, links_max=16)
+               body_mean=1200, links_min=8, links_max=16)
     )  # fmt: skip
     began = time.process_time()
     lived = live(web, tmp_path, delay=70.0, max_duration=DAY_S, checkpoint_interval=10.0)
