@@ -1,6 +1,11 @@
-"""Run every benchmark and keep what it printed: `python -m benchmarks [name ...]`.
+"""Run benchmarks and keep what they print.
 
-Each prints one JSON line; it goes to `results/NAME.json` with the command and the machine.
+    python -m benchmarks                       all of them, as they stand below
+    python -m benchmarks parse store
+    python -m benchmarks frontier --engine sqlite --sizes 1M,10M,40M
+
+Each prints one JSON line; it goes to `results/NAME.json` with the command, the machine, the date
+and the commit. Options are for a single benchmark, and replace those below.
 """
 
 import json
@@ -8,39 +13,78 @@ import os
 import platform
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).parent
 COMMANDS: dict[str, list[str]] = {
-    "crawl-plain": ["crawl/cost_per_page.py"],
-    "crawl-tls": ["crawl/cost_per_page.py", "--https", "1"],
-    "fetch": ["fetch/cost_per_request.py"],
-    "frontier": ["frontier/cost_per_url.py"],
-    "parse": ["parse/cost_per_page.py"],
-    "store": ["store/cost_per_page.py"],
+    "crawl-plain": ["benchmarks/crawl/cost_per_page.py"],
+    "crawl-tls": ["benchmarks/crawl/cost_per_page.py", "--https", "1"],
+    "fetch": ["benchmarks/fetch/cost_per_request.py"],
+    "frontier-sqlite": ["-m", "benchmarks.frontier", "--engine", "sqlite"],
+    "frontier-postgres": ["-m", "benchmarks.frontier", "--engine", "postgres"],
+    "parse": ["benchmarks/parse/cost_per_page.py"],
+    "store": ["benchmarks/store/cost_per_page.py"],
 }
 
 
-def main() -> None:
-    names = sys.argv[1:] or list(COMMANDS)
+def main(words: list[str]) -> None:
+    first_option = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
+    names, options = words[:first_option] or list(COMMANDS), words[first_option:]
+    if names == ["frontier"]:
+        names, options = _frontier(options)
     unknown = set(names) - set(COMMANDS)
     if unknown:
         sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
+    if options and len(names) > 1:
+        sys.exit("options are for a single benchmark; name it")
     for name in names:
-        script, *options = COMMANDS[name]
-        printed = subprocess.run(
-            [sys.executable, HERE / script, *options], stdout=subprocess.PIPE, text=True, check=True
-        ).stdout
-        result = {
-            "command": " ".join(["python", f"benchmarks/{script}", *options]),
-            "machine": f"{os.cpu_count()} cores, {platform.machine()}, "
-            f"{platform.python_implementation()} {platform.python_version()}",
-            "load_before": round(os.getloadavg()[0], 2),
-            "figures": json.loads(printed.splitlines()[-1]),
-        }
-        (HERE / "results" / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
-        print(name, json.dumps(result["figures"]))
+        _run(name, COMMANDS[name] + options)
+
+
+def _frontier(options: list[str]) -> tuple[list[str], list[str]]:
+    """`frontier --engine NAME` is `frontier-NAME`; without an engine it is both."""
+    if "--engine" not in options[:-1]:
+        return ["frontier-sqlite", "frontier-postgres"], options
+    at = options.index("--engine")
+    return [f"frontier-{options[at + 1]}"], options[:at] + options[at + 2 :]
+
+
+def _run(name: str, command: list[str]) -> None:
+    load_before = round(os.getloadavg()[0], 2)
+    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    printed = subprocess.run(
+        [sys.executable, *command], stdout=subprocess.PIPE, text=True, check=True, cwd=HERE.parent
+    ).stdout
+    result = {
+        "command": " ".join(["python", *command]),
+        "commit": _commit(),
+        "started_at": started_at,
+        "machine": f"{os.cpu_count()} cores, {_memory()}, {platform.machine()}, "
+        f"{platform.python_implementation()} {platform.python_version()}",
+        "load_before": load_before,
+        "figures": json.loads(printed.splitlines()[-1]),
+    }
+    (HERE / "results" / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
+    print(name, json.dumps(result["figures"]))
+
+
+def _commit() -> str:
+    """The commit that was measured; with a `+` if files differed from it."""
+    told = subprocess.run(
+        ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        cwd=HERE,
+    ).stdout
+    return told.strip() or "unknown"
+
+
+def _memory() -> str:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return f"{pages / 2**30:.0f} GiB"
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,7 +1,7 @@
 """The only place that chooses implementations and puts them together."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast
 
@@ -9,7 +9,9 @@ from mannerly import __version__
 from mannerly.clock import Clock, Executor
 from mannerly.config import Config
 from mannerly.datadir import FRONTIER
+from mannerly.dburl import sqlite_path
 from mannerly.engine.checkpoint import Checkpointer
+from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.crawler import Crawler
 from mannerly.engine.ledger import Ledger
 from mannerly.engine.page import PageReader
@@ -23,10 +25,12 @@ from mannerly.fetch.dns import CaresResolver
 from mannerly.fetch.http import HttpTransport
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
+from mannerly.model import Caps
 from mannerly.observe.tally import Tally
 from mannerly.politeness.gate import RobotsCache
 from mannerly.politeness.pacing import PacePolicy
 from mannerly.store.contract import Store
+from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 
 
@@ -38,34 +42,68 @@ class World:
     frontier_executor: Executor
     store_executor: Executor
     random: random.Random
+    timings: Timings = field(default_factory=Timings)
+    """How long the frontier takes; real time, also in simulation."""
 
 
-def frontier_path(config: Config) -> Path:
-    """The file of the SQLite frontier that the configuration names."""
+def frontier_path(config: Config) -> Path | None:
+    """The file that the frontier is in; None if it is on a server."""
     url = config.crawl.db_url
-    if not url:
-        return config.crawl.data_dir / FRONTIER
-    if not url.startswith("sqlite:///") or url == "sqlite:///":
-        raise ConfigError(
-            f"--db-url {url!r} does not fit: sqlite:///PATH is needed (sqlite:////PATH for an "
-            "absolute path)"
-        )
-    return Path(url.removeprefix("sqlite:///"))
+    return sqlite_path(url) if url else config.crawl.data_dir / FRONTIER
+
+
+def check_database(config: Config) -> None:
+    """`ConfigError` if the options that name the database do not fit together."""
+    if "db_schema" in config.given and frontier_path(config) is not None:
+        raise ConfigError("--db-schema is for --db-url postgresql://USER@HOST/NAME; leave it out")
 
 
 def make_frontier(config: Config, world: World) -> Frontier:
+    crawl = config.crawl
+    caps = Caps(
+        pending=crawl.max_pending_per_site,
+        spilt=crawl.max_spilt_per_site,
+        pages=crawl.max_pages_per_site,
+    )
+    path = frontier_path(config)
+    if path is None:
+        # Here and not above, so that a crawl on SQLite needs no driver and starts without it.
+        from mannerly.frontier.postgres import PostgresFrontier  # noqa: PLC0415
+
+        return PostgresFrontier(
+            crawl.db_url,
+            schema=crawl.db_schema,
+            clock=world.clock,
+            executor=world.frontier_executor,
+            random=world.random,
+            caps=caps,
+            timings=world.timings,
+        )
     return SqliteFrontier(
-        frontier_path(config),
+        path,
         clock=world.clock,
         executor=world.frontier_executor,
         random=world.random,
         synchronous=cast("Literal['FULL', 'NORMAL']", config.engine.sqlite_sync),
+        caps=caps,
+        timings=world.timings,
     )
+
+
+async def stored_settings(config: Config, world: World) -> dict[str, str] | None:
+    """The settings of the crawl that is there; None if none is. No file is made by asking."""
+    path = frontier_path(config)
+    if path is not None and not path.exists():
+        return None
+    async with make_frontier(config, world) as frontier:
+        return await frontier.settings()
 
 
 def user_agent(config: Config) -> str:
     """The User-Agent header: who is calling, and where to complain."""
-    return config.fetch.user_agent or f"mannerly/{__version__} (+mailto:{config.crawl.email})"
+    page, email = config.crawl.contact_url, config.crawl.email
+    contact = f"{page}; {email}" if page else f"mailto:{email}"
+    return config.fetch.user_agent or f"mannerly/{__version__} (+{contact})"
 
 
 def agent_token(config: Config) -> str:
@@ -133,6 +171,7 @@ def make_crawler(
         sieve=sieve,
         reader=PageReader(plan, sieve, agent),
         ledger=ledger,
+        claims=FrontierClaims(plan, frontier, writer, tally),
         tally=tally,
         clock=world.clock,
     )

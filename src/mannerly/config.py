@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mannerly.dburl import database_url, schema_name, without_password
 from mannerly.errors import ConfigError
+from mannerly.model import Caps
+from mannerly.timing import SLOW_S
 from mannerly.units import (
     count,
     duration,
@@ -30,14 +33,22 @@ from mannerly.units import (
     some_time,
     string,
     switch,
+    web_address,
 )
 
 
 def _option(
-    default: object, parse: Callable[[str], object], help_: str, *, shown: str = "", meta: str = ""
+    default: object,
+    parse: Callable[[str], object],
+    help_: str,
+    *,
+    shown: str = "",
+    meta: str = "",
+    secret: bool = False,
 ) -> Any:
-    metadata = {"parse": parse, "help": help_, "shown": shown, "meta": meta}
-    return dataclasses.field(default=default, metadata=metadata)
+    """`secret`: the value may hold a password, so it is in no message and no `repr`."""
+    metadata = {"parse": parse, "help": help_, "shown": shown, "meta": meta, "secret": secret}
+    return dataclasses.field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +64,13 @@ class CrawlSection:
         "Where site owners can reach you; part of every request. Required.",
         meta="ADDRESS",
     )
+    contact_url: str = _option(
+        "",
+        web_address,
+        "A page that tells who is crawling and why; part of every request.",
+        meta="URL",
+        shown="none",
+    )
     data_dir: Path = _option(
         Path("mannerly-data"),
         path,
@@ -62,10 +80,17 @@ class CrawlSection:
     )
     db_url: str = _option(
         "",
-        string,
-        "The frontier's database: sqlite:///PATH.",
+        database_url,
+        "The frontier's database: sqlite:///PATH or postgresql://USER@HOST/NAME.",
         meta="URL",
         shown="frontier.db in the data directory",
+        secret=True,
+    )
+    db_schema: str = _option(
+        "mannerly",
+        schema_name,
+        "The schema of a PostgreSQL database that holds the frontier: one crawl each.",
+        meta="NAME",
     )
     exclude_file: Path | None = _option(
         None, path, "File of domains, hosts and URL prefixes never to visit.", meta="FILE"
@@ -76,6 +101,25 @@ class CrawlSection:
         "Stop when the crawl as a whole has fetched so many pages.",
         meta="N",
         shown="no limit",
+    )
+    max_pages_per_site: int = _option(
+        Caps().pages,
+        count,
+        "Pages fetched of one site; the rest of its URLs is dropped then. 0: no limit.",
+        meta="N",
+    )
+    max_pending_per_site: int = _option(
+        Caps().pending,
+        count,
+        "URLs of one site that wait in its queue; more are spilt: kept apart until there is room. "
+        "0: no limit.",
+        meta="N",
+    )
+    max_spilt_per_site: int = _option(
+        Caps().spilt,
+        count,
+        "Spilt URLs of one site; more are dropped. 0: no limit.",
+        meta="N",
     )
     max_duration: float = _option(
         0.0, duration, "Stop after so long.", meta="TIME", shown="no limit"
@@ -153,7 +197,7 @@ class FetchSection:
         "The whole User-Agent header. Its first word is the name that robots.txt "
         "rules are matched with.",
         meta="TEXT",
-        shown="mannerly/VERSION (+mailto:EMAIL)",
+        shown="mannerly/VERSION (+CONTACT-URL; EMAIL)",
     )
     max_workers: int = _option(500, positive, "Fetches in flight at once.", meta="N")
     visit_timeout: float = _option(
@@ -251,6 +295,13 @@ class ObserveSection:
         "Live view, plain lines, or nothing; auto is live on a terminal.",
         meta="auto|live|lines|off",
     )
+    slow_operation: float = _option(
+        SLOW_S,
+        some_time,
+        "Warn of an operation on the database that takes longer.",
+        meta="TIME",
+        shown="5s",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +327,7 @@ class Option:
     help: str
     shown: str
     meta: str
+    secret: bool
 
     @property
     def flag(self) -> str:
@@ -304,7 +356,7 @@ SECTIONS: dict[str, type] = {
 OPTIONS: dict[str, Option] = {
     field.name: Option(
         section, field.name, field.metadata["parse"], field.default, field.metadata["help"],
-        field.metadata["shown"], field.metadata["meta"])
+        field.metadata["shown"], field.metadata["meta"], field.metadata["secret"])
     for section, kind in SECTIONS.items()
     for field in dataclasses.fields(kind)
 }  # fmt: skip
@@ -348,7 +400,8 @@ def _parse(option: Option, text: str, where: str) -> object:
     try:
         return option.parse(text)
     except ValueError as exc:
-        raise ConfigError(f"{where}: {text!r} does not fit: {exc}") from exc
+        told = without_password(text) if option.secret else text
+        raise ConfigError(f"{where}: {told!r} does not fit: {exc}") from None
 
 
 def _from_file(file: Path) -> dict[str, object]:

@@ -42,7 +42,7 @@ def held(data_dir: Path) -> Iterator[None]:
 def is_held(data_dir: Path) -> bool:
     """Whether a crawler runs here now."""
     try:
-        fd = os.open(data_dir / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(data_dir / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:

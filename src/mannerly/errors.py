@@ -46,5 +46,10 @@ class FrontierError(MannerlyError):
     """The frontier did not do what it was asked; whatever was sent may be sent again."""
 
 
+class FrontierMisuseError(MannerlyError):
+    """The frontier was used against its contract: a mistake of ours, or of who runs two processes
+    under one id. Nothing was applied, and sending it again will not help."""
+
+
 class StoreError(MannerlyError):
     """A record could not be made durable; nothing that was written since counts."""

@@ -193,6 +193,97 @@ class Commit:
     robots: list[RobotsSeen] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of one site the frontier takes; 0 stands for no limit. What the numbers lead to is
+    decided by `mannerly.frontier.caps`."""
+
+    pending: int = 10_000
+    """URLs that wait in the queue. More are spilt, and come back when there is room."""
+    spilt: int = 100_000
+    """URLs that wait in the spill. More are dropped for good."""
+    pages: int = 100_000
+    """Pages fetched. When a site has given so many, the rest of its URLs is dropped for good."""
+
+
+class SiteState(IntEnum):
+    """What a site is to the frontier, apart from its clock."""
+
+    OPEN = 0
+    ABANDONED = 1
+    """It failed too often: what it has queued is no longer waited for."""
+    EXCLUDED = 2
+    """Somebody said no (`exclude`). Final."""
+
+
+class DropCause(IntEnum):
+    """Why a URL was dropped for good by `add`, or when its site was full."""
+
+    SPILL_FULL = 1
+    """Its site has as many URLs waiting as it may have, in queue and spill."""
+    SITE_FULL = 2
+    """Its site has given as many pages as it may."""
+    EXCLUDED = 3
+    """Its site is excluded."""
+
+
+class UrlState(IntEnum):
+    UNKNOWN = 0
+    """Never accepted. If its site has dropped URLs, it may have been one of them."""
+    PENDING = 1
+    SPILT = 2
+    SETTLED = 3
+
+
+class SiteFacts(NamedTuple):
+    """All that the frontier knows of a site. Instants are given as durations from now."""
+
+    site: str
+    state: SiteState
+    ready_in_s: float
+    """When it may be leased (again); negative: since when it could be. For a leased site: when the
+    lease lapses."""
+    leased: bool
+    holder: str
+    """The label of the writer that has the lease; '' if nobody has."""
+    failures: int
+    delay_s: float
+    """What the site asks for between two visits; 0 if it is not known."""
+    pending: int
+    spilt: int
+    pages: int
+    dropped: int
+    """URLs of it that were dropped for good, with repeats: they are not remembered."""
+
+
+class UrlFacts(NamedTuple):
+    """The answer to `explain`."""
+
+    site: SiteFacts | None
+    """None: the site is not known, and so the URL is not either."""
+    state: UrlState
+    outcome: Outcome
+    """PENDING unless it is settled."""
+    queued: "QueuedUrl | None"
+    """Where it is pending or spilt."""
+    before: int
+    """How many URLs of the site go before it, in the queue; counted to `COUNTED_BEFORE` at most."""
+
+
+COUNTED_BEFORE = 10_000
+
+
+class ListedUrl(NamedTuple):
+    """One URL as `iterate` gives it."""
+
+    site: str
+    hash: int
+    state: UrlState
+    outcome: Outcome
+    queued: "QueuedUrl | None"
+    """None where it is settled: its text is in the store, not here."""
+
+
 @dataclass(slots=True)
 class FrontierStats:
     """Counts over the whole crawl. Cheap enough to ask for every few seconds."""
@@ -209,6 +300,14 @@ class FrontierStats:
     """Accepted and not settled; those of abandoned sites included."""
     urls_abandoned: int = 0
     """Pending URLs of abandoned sites."""
+    urls_spilt: int = 0
+    """Over their site's cap, waiting to come back. Not among the known ones."""
+    sites_excluded: int = 0
+    urls_excluded: int = 0
+    """Pending and spilt URLs of excluded sites, as they were when their site was excluded. No
+    longer among the pending or spilt ones."""
+    dropped: dict[DropCause, int] = field(default_factory=dict)
+    """Dropped for good, with repeats: a URL that is dropped is not remembered."""
     settled: dict[Outcome, int] = field(default_factory=dict)
     leases: int = 0
     """Sites leased so far."""

@@ -4,50 +4,42 @@ Everything that can be wrong with what the user gave is found before anything is
 """
 
 import asyncio
-import dataclasses
 import logging
 import os
 import random
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
-from mannerly import assemble
+from mannerly import assemble, joining
 from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor
-from mannerly.config import OPTIONS, Config, as_text, build
+from mannerly.config import Config
 from mannerly.datadir import held
 from mannerly.engine.crawler import Crawler
-from mannerly.errors import (
-    ConfigError,
-    CrawlExistsError,
-    FrontierError,
-    MannerlyError,
-    NoCrawlError,
-    SettingsDifferError,
-)
+from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
 from mannerly.frontier.contract import Frontier, WriterState
+from mannerly.joining import CRAWL_ID
 from mannerly.model import FrontierStats
-from mannerly.observe.progress import Progress, RateMeter, View
+from mannerly.observe import operations
+from mannerly.observe.operations import OperationsFile
+from mannerly.observe.progress import View
 from mannerly.observe.tally import Tally
 from mannerly.seeding import Seeding, load_seeds
+from mannerly.showing import shown
 from mannerly.store import JournalStore, dead_writers, recover
+from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 
 log = logging.getLogger(__name__)
 
-MUST_AGREE = ("delay", "site_by", "scope", "seeded_urls_only", "max_depth")
-"""Options on which all crawlers of one crawl agree; they live in the frontier."""
-OF_ONE_RUN = frozenset(
-    {"seed_file", "data_dir", "db_url", "max_pages", "max_duration", "log_level", "progress"}
-)
-"""Options of a run. All others are the crawl's: kept with it, and used again when it is resumed."""
-STATS_EVERY_S = 2.0
 LAST_STATS_S = 2.0
 """What the last look at the frontier gets, for the summary."""
 
@@ -71,24 +63,45 @@ async def crawl(
 ) -> Ended:
     """Run a crawl in this process. `UsageError` before anything was changed."""
     _check_input(config, resume=resume)
-    with _threads() as world, held_for(config, resume=resume):
-        async with assemble.make_frontier(config, world) as frontier:
-            config = await _join(frontier, config, resume=resume)
-            exclusions = _exclusions(config)
-            site_key = assemble.make_site_key(config)
-            await _agree_on_suffixes(frontier, site_key)
-            budget = descriptors.apply(config.fetch.max_workers)
-            transport = assemble.make_transport(config, world.clock)
-            if not resume:
-                await frontier.clear()
-            if config.crawl.seed_file is not None:
-                await load_seeds(config.crawl.seed_file, frontier, site_key, exclusions, on_seeding)
-            if not resume:
-                await frontier.create(_settings(config, site_key))
-            await _bring_back_the_dead(frontier, config)
-            return await _run(
-                config, world, frontier, transport, budget, site_key, exclusions, view
-            )
+    with _threads(config) as world:
+        stored = await assemble.stored_settings(config, world)
+        config = joining.joined(config, stored, resume=resume)
+        site_key = assemble.make_site_key(config)
+        joining.check_suffixes(stored, site_key)
+        exclusions = _exclusions(config)
+        with held(config.crawl.data_dir):
+            joining.check_directory(config.crawl.data_dir, stored)
+            async with assemble.make_frontier(config, world) as frontier:
+                budget = descriptors.apply(config.fetch.max_workers)
+                transport = assemble.make_transport(config, world.clock)
+                if stored is None:
+                    await frontier.clear()
+                if config.crawl.seed_file is not None:
+                    await load_seeds(
+                        config.crawl.seed_file, frontier, site_key, exclusions, on_seeding
+                    )
+                await _begin(frontier, config, world, site_key, stored)
+                await _bring_back_the_dead(frontier, config)
+                return await _run(
+                    config, world, frontier, transport, budget, site_key, exclusions, view
+                )
+
+
+async def _begin(
+    frontier: Frontier,
+    config: Config,
+    world: World,
+    site_key: SiteKey,
+    stored: Mapping[str, str] | None,
+) -> None:
+    """From here on there is a crawl, and the data directory is its. The directory first: a crawl
+    whose directory does not know it could be joined with a wrong one."""
+    if stored is not None:
+        joining.mark_directory(config.crawl.data_dir, stored.get(CRAWL_ID, ""))
+        return
+    crawl_id = f"{world.random.getrandbits(64):016x}"
+    joining.mark_directory(config.crawl.data_dir, crawl_id)
+    await frontier.create(joining.settings_of(config, site_key, crawl_id))
 
 
 def _check_input(config: Config, *, resume: bool) -> None:
@@ -107,7 +120,7 @@ def _check_input(config: Config, *, resume: bool) -> None:
             "a contact address is needed, for the owners of the sites: --email you@example.org"
         )
     _exclusions(config)
-    assemble.frontier_path(config)
+    assemble.check_database(config)
 
 
 def _exclusions(config: Config) -> Exclusions:
@@ -116,83 +129,19 @@ def _exclusions(config: Config) -> Exclusions:
 
 
 @contextmanager
-def _threads() -> Iterator[World]:
+def _threads(config: Config) -> Iterator[World]:
     world = World(
         clock=SystemClock(),
         frontier_executor=ThreadExecutor("frontier"),
         store_executor=ThreadExecutor("store"),
         random=random.SystemRandom(),
+        timings=Timings(slow_s=config.observe.slow_operation),
     )
     try:
         yield world
     finally:
         world.store_executor.close()
         world.frontier_executor.close()
-
-
-@contextmanager
-def held_for(config: Config, *, resume: bool) -> Iterator[None]:
-    """Hold the data directory; with `resume`, only if there is something to resume."""
-    database = assemble.frontier_path(config)
-    if resume and not database.exists():
-        raise NoCrawlError(
-            f"there is no crawl to resume at {database}; leave out --resume to start one"
-        )
-    with held(config.crawl.data_dir):
-        yield
-
-
-async def _join(frontier: Frontier, config: Config, *, resume: bool) -> Config:
-    """The configuration with what the crawl has settled before filled in."""
-    stored = await frontier.settings()
-    where = config.crawl.db_url or config.crawl.data_dir
-    if not resume:
-        if stored is not None:
-            raise CrawlExistsError(
-                f"there is a crawl in {where} already; add --resume to go on with it, or choose "
-                "another --data-dir"
-            )
-        return config
-    if stored is None:
-        raise NoCrawlError(
-            f"there is no crawl to resume in {where}; leave out --resume to start one"
-        )
-    values: dict[str, object] = {
-        name: getattr(getattr(config, OPTIONS[name].section), name) for name in config.given
-    }
-    for name in OPTIONS.keys() - OF_ONE_RUN:
-        text = stored.get(name, "")
-        if name in MUST_AGREE and name in config.given and as_text(values[name]) != text:
-            raise SettingsDifferError(
-                f"{OPTIONS[name].flag} is {text} in this crawl and cannot be changed; "
-                f"leave {OPTIONS[name].flag} out"
-            )
-        if text and name not in values and text != as_text(OPTIONS[name].default):
-            values[name] = OPTIONS[name].parse(text)
-    return dataclasses.replace(build(values), given=config.given)
-
-
-def _settings(config: Config, site_key: SiteKey) -> dict[str, str]:
-    """What the frontier keeps: the crawl's options, and what its clock and its sites depend on."""
-    settings = {
-        name: as_text(getattr(getattr(config, option.section), name))
-        for name, option in OPTIONS.items()
-        if name not in OF_ONE_RUN
-    }
-    exclude_file = config.crawl.exclude_file
-    settings["exclude_file"] = str(exclude_file.resolve()) if exclude_file else ""
-    settings["suffix_list"] = site_key.version
-    settings["delay_s"] = str(config.politeness.delay)
-    return settings
-
-
-async def _agree_on_suffixes(frontier: Frontier, site_key: SiteKey) -> None:
-    stored = await frontier.settings()
-    if stored is not None and stored["suffix_list"] != site_key.version:
-        raise SettingsDifferError(
-            f"this crawl uses the public suffix list {stored['suffix_list']}, the installed one is "
-            f"{site_key.version}; install the publicsuffixlist release that has the former"
-        )
 
 
 async def _bring_back_the_dead(frontier: Frontier, config: Config) -> None:
@@ -230,10 +179,12 @@ async def _run(
         log.warning("%s", budget.message)
     if config.fetch.allow_private_addresses:
         log.warning("private addresses may be connected to: --allow-private-addresses is on")
-    writer = await frontier.enlist(_label())
+    label = f"{socket.gethostname()}:{os.getpid()}"
+    writer = await frontier.enlist(label)
     tally = Tally(world.clock.now())
+    data_dir = config.crawl.data_dir
     store = JournalStore(
-        config.crawl.data_dir,
+        data_dir,
         writer,
         clock=world.clock,
         segment_bytes=config.engine.segment_size,
@@ -252,9 +203,11 @@ async def _run(
         tally=tally,
         fetched_before=(await frontier.stats()).fetched,
     )
+    operations.clear(data_dir)
     try:
-        with _signals(crawler):
-            async with _shown(view, tally, frontier, world, workers):
+        reread = partial(_reread, exclusions, config.crawl.exclude_file)
+        with _signals(crawler, reread), OperationsFile(data_dir, writer, label, world.timings):
+            async with shown(view, tally, frontier, world.clock, workers):
                 because = await crawler.run()
     except BaseExceptionGroup as group:
         ours, others = group.split(MannerlyError)
@@ -285,14 +238,24 @@ def _leaves(group: BaseExceptionGroup[MannerlyError]) -> Iterator[MannerlyError]
             yield exc
 
 
-def _label() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
+def _reread(exclusions: Exclusions, exclude_file: Path | None) -> None:
+    """What SIGHUP asks for. A file that is wrong changes nothing: the crawl goes on with the rules
+    it has."""
+    if exclude_file is None:
+        log.warning("SIGHUP: there is no --exclude-file to read again")
+        return
+    try:
+        exclusions.become(Exclusions.read(exclude_file))
+    except ConfigError as exc:
+        log.error("SIGHUP: the exclusions stay as they were: %s", exc)  # noqa: TRY400 - one line
+    else:
+        log.info("SIGHUP: %s was read again, %d rules", exclude_file, len(exclusions))
 
 
 @contextmanager
-def _signals(crawler: Crawler) -> Iterator[None]:
+def _signals(crawler: Crawler, reread: Callable[[], None]) -> Iterator[None]:
     """The first SIGINT or SIGTERM stops cleanly; a second SIGINT quits at once, which loses nothing
-    either: it is what a kill does."""
+    either: it is what a kill does. SIGHUP has the exclusions read again."""
     loop = asyncio.get_running_loop()
 
     def interrupt() -> None:
@@ -308,48 +271,9 @@ def _signals(crawler: Crawler) -> Iterator[None]:
         crawler.stop("stopped by SIGTERM")
 
     loop.add_signal_handler(signal.SIGTERM, terminate)
+    loop.add_signal_handler(signal.SIGHUP, reread)
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        loop.remove_signal_handler(signal.SIGTERM)
-
-
-@asynccontextmanager
-async def _shown(
-    view: View, tally: Tally, frontier: Frontier, world: World, workers: int
-) -> AsyncIterator[None]:
-    """Show progress while the body runs."""
-    with view:
-        task = asyncio.create_task(_show(view, tally, frontier, world, workers), name="progress")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
-            if not task.cancelled():
-                task.result()
-
-
-async def _show(view: View, tally: Tally, frontier: Frontier, world: World, workers: int) -> None:
-    meter = RateMeter(tally.started_at)
-    stats = FrontierStats()
-    asked_at = -STATS_EVERY_S
-    while True:
-        now = world.clock.now()
-        if now - asked_at >= STATS_EVERY_S:
-            asked_at = now
-            # The engine notices trouble and says so; here the last known numbers will do.
-            with suppress(FrontierError):
-                stats = await frontier.stats()
-        view.show(
-            Progress(
-                elapsed_s=now - tally.started_at,
-                rate=meter.rate(now, tally.fetched),
-                mean_rate=meter.mean(now, tally.fetched),
-                tally=tally,
-                stats=stats,
-                workers=workers,
-            )
-        )
-        await asyncio.sleep(view.interval_s)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)

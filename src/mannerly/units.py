@@ -80,6 +80,13 @@ def email(text: str) -> str:
     return text
 
 
+def web_address(text: str) -> str:
+    text = text.strip()
+    if not re.fullmatch(r"https?://[!-~]+", text) or set(text) & set('()<>;,"\\'):
+        raise ValueError("an address such as https://example.org/crawler is needed")
+    return text
+
+
 def switch(text: str) -> bool:
     words = {"true": True, "yes": True, "on": True, "1": True}
     words |= {"false": False, "no": False, "off": False, "0": False}

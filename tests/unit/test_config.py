@@ -4,6 +4,7 @@ import pytest
 
 from mannerly.config import OPTIONS, Config, as_text, load
 from mannerly.errors import ConfigError
+from mannerly.model import Caps
 
 
 def test_the_defaults_are_the_documented_ones() -> None:
@@ -12,6 +13,13 @@ def test_the_defaults_are_the_documented_ones() -> None:
     assert config.politeness.delay == 70.0
     assert config.fetch.max_workers == 500
     assert config.given == frozenset()
+
+
+def test_the_caps_on_a_site_are_the_frontiers_and_zero_is_no_limit() -> None:
+    crawl = load({}, environ={}).crawl
+    caps = (crawl.max_pending_per_site, crawl.max_spilt_per_site, crawl.max_pages_per_site)
+    assert Caps(*caps) == Caps() == Caps(10_000, 100_000, 100_000)
+    assert load({"max_pages_per_site": "0"}, environ={}).crawl.max_pages_per_site == 0
 
 
 def test_file_then_environment_then_flags(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import click
 from mannerly import __version__
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
+from mannerly.cli.exclude import exclude
 from mannerly.cli.query import query
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -23,7 +24,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, demo, simweb):
+for command in (crawl, status, query, exclude, demo, simweb):
     app.add_command(command)
 
 

@@ -12,6 +12,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from mannerly import session
 from mannerly.cli.options import config_options, load_config, set_up_logging
 from mannerly.config import Config
+from mannerly.dburl import without_password
+from mannerly.observe.left_out import left_out_lines
 from mannerly.observe.progress import (
     clock_text,
     deferred_text,
@@ -86,7 +88,9 @@ def print_summary(ended: Ended, config: Config, *, resumable: bool) -> None:
     data_dir = config.crawl.data_dir
     where = f"--data-dir {data_dir}"
     if config.crawl.db_url:
-        where += f" --db-url {config.crawl.db_url}"
+        where += f" --db-url {without_password(config.crawl.db_url)}"
+    if "db_schema" in config.given:
+        where += f" --db-schema {config.crawl.db_schema}"
     print(f"\n{ended.because}")
     print(
         f"  this run   {tally.fetched:,} pages in {clock_text(ended.elapsed_s)} ({rate:.1f}/s), "
@@ -103,8 +107,10 @@ def print_summary(ended: Ended, config: Config, *, resumable: bool) -> None:
         print(
             f"  abandoned  {stats.sites_abandoned:,} sites, {stats.urls_abandoned:,} URLs on them"
         )
+    for line in left_out_lines(stats):
+        print(line)
     print(f'\nlook at the pages:  {program()} query --data-dir {data_dir} "{EXAMPLE_QUERY}"')
-    if resumable and stats.urls_pending - stats.urls_abandoned:
+    if resumable and stats.urls_pending - stats.urls_abandoned + stats.urls_spilt:
         print(f"go on later:        {program()} crawl --resume {where}")
 
 

@@ -1,73 +1,118 @@
 """`mannerly status`."""
 
 import asyncio
+import concurrent.futures
 import dataclasses
 import json
-import random
+import threading
+import time
 from pathlib import Path
 
 import click
 
 from mannerly import assemble
-from mannerly.assemble import World
+from mannerly.cli.opening import existing_crawl
+from mannerly.cli.operations_table import operations_document, operations_lines
 from mannerly.cli.options import config_options, load_config
-from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.config import Config
 from mannerly.datadir import is_held
-from mannerly.errors import NoCrawlError
+from mannerly.errors import FrontierError
+from mannerly.joining import place_text
 from mannerly.model import FrontierStats
+from mannerly.observe import operations
+from mannerly.observe.left_out import left_out_lines
 from mannerly.observe.progress import failures_text
+
+PATIENCE_S = 10.0
+"""How long the database may take to answer. What else is known is shown then."""
+
+Looked = tuple[dict[str, str], FrontierStats]
 
 
 @click.command()
-@config_options("data_dir", "db_url")
+@config_options("data_dir", "db_url", "db_schema")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def status(config_file: Path | None, as_json: bool, **flags: object) -> None:
-    """How a crawl is doing: what is known, fetched, pending; whether it runs."""
+    """How a crawl is doing: what is known, fetched, pending; whether it runs; how long its database
+    takes. Where the database does not answer, the rest is shown, and the exit code is 1."""
     config = load_config(config_file, flags)
-    settings, stats = asyncio.run(_look(config))
-    running = is_held(config.crawl.data_dir)
+    assemble.check_database(config)
+    looked: Looked | None = None
+    trouble: FrontierError | None = None
+    try:
+        looked = _looked(config)
+    except FrontierError as exc:
+        trouble = exc
+    data_dir = config.crawl.data_dir
+    running = is_held(data_dir)
+    processes = operations.read(data_dir)
     if as_json:
-        print(json.dumps(_document(settings, stats, running=running), indent=2))
+        document: dict[str, object] = {"running": running, "trouble": str(trouble or "")}
+        document |= _document(*looked) if looked else {}
+        print(json.dumps(document | operations_document(processes), indent=2))
     else:
-        print(_text(config, settings, stats, running=running))
+        lines = _lines(config, *looked, running=running) if looked else _bare(config, running)
+        lines += operations_lines(processes, time.time())
+        print("\n".join(lines))
+    if trouble is not None:
+        raise trouble
 
 
-async def _look(config: Config) -> tuple[dict[str, str], FrontierStats]:
-    database = assemble.frontier_path(config)
-    missing = NoCrawlError(f"there is no crawl at {database}; name its directory with --data-dir")
-    if not database.exists():
-        raise missing
-    world = World(SystemClock(), InlineExecutor(), InlineExecutor(), random.SystemRandom())
-    async with assemble.make_frontier(config, world) as frontier:
-        settings = await frontier.settings()
-        if settings is None:
-            raise missing
+def _looked(config: Config) -> Looked:
+    """What the frontier says. On a thread that is left behind if it does not answer: neither a disk
+    nor a database driver that hangs can be told to stop."""
+    answer: concurrent.futures.Future[Looked] = concurrent.futures.Future()
+
+    def look() -> None:
+        try:
+            answer.set_result(asyncio.run(_look(config)))
+        except BaseException as exc:  # noqa: BLE001 - handed on to whoever waits
+            answer.set_exception(exc)
+
+    threading.Thread(target=look, daemon=True).start()
+    try:
+        return answer.result(PATIENCE_S)
+    except TimeoutError:
+        raise FrontierError(
+            f"the database in {place_text(config)} did not answer within {PATIENCE_S:.0f} s"
+        ) from None
+
+
+async def _look(config: Config) -> Looked:
+    async with existing_crawl(config) as (frontier, settings):
         return settings, await frontier.stats()
 
 
-def _document(
-    settings: dict[str, str], stats: FrontierStats, *, running: bool
-) -> dict[str, object]:
-    document: dict[str, object] = {"running": running, "settings": settings}
-    document |= dataclasses.asdict(stats)
+def _document(settings: dict[str, str], stats: FrontierStats) -> dict[str, object]:
+    document: dict[str, object] = {"settings": settings, **dataclasses.asdict(stats)}
     document["settled"] = {outcome.name.lower(): n for outcome, n in stats.settled.items()}
+    document["dropped"] = {cause.name.lower(): n for cause, n in stats.dropped.items()}
     document["pages"] = stats.fetched
     return document
 
 
-def _text(config: Config, settings: dict[str, str], stats: FrontierStats, *, running: bool) -> str:
+def _lines(
+    config: Config, settings: dict[str, str], stats: FrontierStats, *, running: bool
+) -> list[str]:
     pending = stats.urls_pending - stats.urls_abandoned
-    state = "running" if running else ("stopped" if pending else "finished")
-    lines = [
+    state = "running" if running else ("stopped" if pending + stats.urls_spilt else "finished")
+    return [
         f"crawl in {config.crawl.data_dir}: {state}",
         f"  pages      {stats.fetched:,}",
         f"  urls       {stats.urls_known:,} known, {pending:,} pending",
         f"  not pages  {failures_text(stats.settled) or '-'}",
         f"  sites      {stats.sites:,} known, {stats.sites_ready:,} ready, "
         f"{stats.sites_waiting:,} waiting, {stats.sites_abandoned:,} abandoned",
+        *left_out_lines(stats),
         f"  leases     {stats.leases:,} given, {stats.refused:,} refused as stale",
         f"  settings   delay {settings['delay_s']} s, sites by {settings['site_by']}, "
         f"scope {settings['scope']}, contact {settings['email']}",
     ]
-    return "\n".join(lines)
+
+
+def _bare(config: Config, running: bool) -> list[str]:
+    """What is known without the frontier."""
+    return [
+        f"crawl in {config.crawl.data_dir}: {'running' if running else 'not running'}",
+        "  its database gives no answer; see the message below",
+    ]

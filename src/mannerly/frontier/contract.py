@@ -1,4 +1,4 @@
-"""The contract of a frontier. Every engine passes `tests/conformance`.
+"""The contract of a frontier. Every engine passes `mannerly.frontier.conformance`.
 
 **A lease is a ready time in the future.** Each site has a clock row: `ready_at`, `token`,
 `has_work`. Leasing picks sites with `has_work and ready_at <= now` and moves `ready_at` to
@@ -7,34 +7,57 @@ it is settled. A crash needs no cleaning up: the site is ready again when its `r
 
 Guarantees, on every engine and with any number of processes:
 
-1. A URL that `add` reported as new or known is never lost: it stays until it is settled.
+1. A URL that `add` reported as new, known or spilt is never lost: it stays until it is settled, or
+   until its site is full, abandoned or excluded, which is counted.
 2. A site has at most one live lease. A token that has moved on can settle, defer, release and
-   teach nothing; its parts of a commit are refused as a whole and reported.
+   teach nothing; its parts of a commit are refused as a whole, reported and counted.
 3. A site that was released with `rest_s` is not leased before that much time has passed on the
-   *frontier's* clock; a site whose lease lapsed, not before its `ttl`.
-4. `add`, `lease` and `commit` are atomic and durable when they return. `add` may work in slices,
-   each atomic: it is idempotent, so sending it again is always safe.
+   *frontier's* clock; a site whose lease lapsed, not before its `ttl`. The frontier's clock does
+   not follow a machine's or a server's wall clock when somebody sets that.
+4. What returned is durable. `lease`, `commit`, `exclude` and `retire` are atomic. `add` works in
+   slices, each atomic: it is idempotent, so sending it again is always safe.
 5. `commit` carries the writer's sequence number. The sequence and what was refused are stored in
    the same transaction; a commit that is sent again returns the stored answer and changes nothing.
-6. The cost of `lease` and `commit` per site does not depend on how many URLs or sites there are.
+6. The cost of `lease` and `commit` per site does not depend on how many URLs or sites there are,
+   that of `add` per URL at most logarithmically.
+7. No verb waits for a lease to end, and no two verbs deadlock.
 
 Durations cross this border, instants never do: the frontier's own clock decides.
+
+**What may be sent again.** After a `FrontierError` (the disk or the database is in trouble) the
+same call may be made again, with the same arguments, and nothing happens twice. A lease whose
+answer was lost is not used, and lapses. `FrontierMisuseError` means a mistake in the caller:
+nothing was applied, and repeating it will not help. What is final: a settled outcome, an excluded
+site, a dropped URL (until it is found again and there is room).
 """
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
-from mannerly.model import Commit, FrontierStats, Lease, NewUrl
+from mannerly.model import (
+    Commit,
+    FrontierStats,
+    Lease,
+    ListedUrl,
+    NewUrl,
+    SiteFacts,
+    UrlFacts,
+)
 
 
 class Added(NamedTuple):
-    """What `add` did: `new` + `known` + `foreign` = what it was given (distinct hashes)."""
+    """What `add` did. The sum of all is what it was given (distinct by site and hash)."""
 
     new: int
     known: int
     foreign: int
     """Not added, because the site is unknown and `new_sites` was false."""
+    spilt: int = 0
+    """Over the cap on pending URLs: kept apart (or kept so before), until there is room."""
+    dropped: int = 0
+    """Dropped for good: the site's spill or the site itself is full, or it is excluded."""
 
 
 class Leased(NamedTuple):
@@ -59,6 +82,38 @@ class WriterState(NamedTuple):
     refused: frozenset[int]
 
 
+class Excluded(NamedTuple):
+    """The answer to `exclude`."""
+
+    sites: int
+    """That were not excluded before; those that were unknown included."""
+    urls: int
+    """Pending and spilt URLs that will never be fetched because of it."""
+
+
+class Kind(StrEnum):
+    """What `iterate` lists."""
+
+    PENDING = "pending"
+    SPILT = "spilt"
+    SETTLED = "settled"
+
+
+Cursor = tuple[int, ...]
+"""Where a listing goes on. Opaque; fits the engine and the listing that gave it."""
+
+
+class UrlPortion(NamedTuple):
+    urls: list[ListedUrl]
+    after: Cursor | None
+    """For the next call; None: that was all."""
+
+
+class SitePortion(NamedTuple):
+    sites: list[SiteFacts]
+    after: Cursor | None
+
+
 class Frontier(Protocol):
     """One crawl's frontier, opened by one process. An async context manager."""
 
@@ -80,6 +135,11 @@ class Frontier(Protocol):
     async def settings(self) -> dict[str, str] | None:
         """The settings the crawl was created with; None if there is no crawl yet."""
 
+    async def clear(self) -> None:
+        """Remove all that was added before a crawl was created: the rest of a start that was
+        interrupted while it read its seeds, exclusions and counts included. `CrawlExistsError` if
+        there is a crawl."""
+
     async def enlist(self, label: str) -> int:
         """Register this process as a writer (id > 0, random). `label` is for people: host, pid."""
 
@@ -89,30 +149,66 @@ class Frontier(Protocol):
     async def retire(self, writer: int, rest_s: float) -> int:
         """The writer is provably gone (or says goodbye): its leases end, and each of those sites
         is ready `rest_s` from now (or after its own delay, if that is longer and known), unless
-        it would be sooner anyway. Its state and its counts
-        stay. Returns how many sites came back. May be sent again."""
+        it would be sooner anyway. Its state and its counts stay. Returns how many sites came back.
+        May be sent again. From then on it can lease nothing; what it commits under its old leases
+        is refused."""
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
         """Add what is not known yet. With `new_sites=False` only to sites that exist.
 
-        Idempotent by (site, hash): of a known URL nothing changes. New sites are ready at once.
+        Idempotent by (site, hash): of a known URL nothing changes, a spilt one stays spilt. New
+        sites are ready at once. Within a site the first URLs by (priority, place in `urls`) get
+        the room that is left; see `mannerly.frontier.caps` for what becomes of the others. A
+        spilt URL is not known: it is looked at anew when it comes back.
         """
 
     async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
         """Lease up to `want` ready sites, longest ready first, each with the first
-        `urls_per_site` URLs of its queue and the robots records of those URLs' origins."""
+        `urls_per_site` URLs of its queue and the robots records of those URLs' origins.
+
+        A site without a URL is never leased. `FrontierMisuseError` for a retired writer.
+        """
+
+    async def claim(self, writer: int, site: str, *, ttl_s: float) -> Lease | None:
+        """Lease one site by its name, whether it has work or not: for a request that the visit to
+        another site leads to (a robots.txt that redirects). The lease has no URLs; it is released
+        like any other. None: the site is leased, resting or excluded. A site that was not known is
+        known from then on, without work."""
 
     async def commit(self, writer: int, commit: Commit) -> Committed:
         """Settle, defer, learn robots and release, in that order, in one transaction.
 
         `commit.sequence` is one more than this writer's last (the first is 1). Sending the last
-        sequence again returns the stored answer; any other number is a `FrontierError`.
+        sequence again returns the stored answer; any other number is a `FrontierMisuseError`, as
+        is settling or deferring a URL that is not at its place in the queue.
+        A lapsed lease whose site nobody took over still counts.
         A release without work left parks the site (`has_work` false) with its ready time kept, so
-        that a URL added later does not make it early.
+        that a URL added later does not make it early; before that, what is spilt comes back as
+        far as there is room, at the places of its age, or is dropped if the site is full. The
+        spill of an abandoned site stays where it is, and nobody waits for it.
         """
 
-    async def clear(self) -> None:
-        """Remove all that was added before a crawl was created: the rest of a start that was
-        interrupted while it read its seeds. `CrawlExistsError` if there is a crawl."""
+    async def exclude(self, sites: Sequence[str]) -> Excluded:
+        """These sites are never leased again, and what is new to them is dropped. Final, and
+        idempotent. Sites that are not known yet become known by it. Leases on them end at once:
+        what their holders commit is refused, so nothing of a site is stored after this returned."""
 
-    async def stats(self) -> FrontierStats: ...
+    async def explain(self, site: str, hash_: int) -> UrlFacts:
+        """What the frontier knows of a URL and of its site."""
+
+    async def iterate(
+        self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000
+    ) -> UrlPortion:
+        """List URLs, a portion a call (at most `limit`, at least one unless it was the last).
+
+        Each portion is a consistent view of its own; the listing as a whole is not. A URL that is
+        of that kind, and at its place, from the first call to the last is given exactly once. URLs
+        of excluded sites are not listed as pending or spilt. Pending URLs come in the order in
+        which their site is to be visited.
+        """
+
+    async def iterate_sites(self, *, after: Cursor | None = None, limit: int = 1000) -> SitePortion:
+        """List sites, in the same way."""
+
+    async def stats(self) -> FrontierStats:
+        """Counts over the whole crawl, exact at one moment."""

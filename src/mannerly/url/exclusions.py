@@ -53,8 +53,17 @@ class Exclusions:
         except (OSError, UnicodeDecodeError) as exc:
             raise ConfigError(f"{path}: cannot read the exclusions: {exc}") from exc
 
+    def become(self, other: "Exclusions") -> None:
+        """Take over the rules of another list, for everyone who asks this one."""
+        self._names = other._names  # noqa: SLF001 - one of us
+        self._prefixes = other._prefixes  # noqa: SLF001
+
     def __bool__(self) -> bool:
         return bool(self._names or self._prefixes)
+
+    def __len__(self) -> int:
+        """How many rules there are."""
+        return len(self._names) + sum(map(len, self._prefixes.values()))
 
     def covers(self, url: str, host: str, site: str) -> bool:
         """Whether a canonical URL, given with its host and site, is not to be crawled."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mannerly.errors import FrontierError, SchemaError
+from mannerly.errors import FrontierError, FrontierMisuseError, SchemaError
 from mannerly.frontier.sqlite import database, schema, statements
 from mannerly.frontier.sqlite.schema import Migration, migrate, migrations, statements_of
 from mannerly.model import Commit, Outcome, Settled
@@ -161,10 +161,10 @@ async def test_settling_what_is_not_at_its_place_is_an_error_and_does_nothing(
             for it in lease.urls
         )
         for wrong in ([one, one], [one, two._replace(seq=two.seq + 1)], [one._replace(hash=9)]):
-            with pytest.raises(FrontierError, match="not at its place"):
+            with pytest.raises(FrontierMisuseError, match="not at its place"):
                 await frontier.commit(writer, Commit(1, wrong))
         for outcome in (Outcome.PENDING, Outcome.NOT_SENT):
-            with pytest.raises(FrontierError, match="cannot be settled"):
+            with pytest.raises(FrontierMisuseError, match="cannot be settled"):
                 await frontier.commit(writer, Commit(1, [one._replace(outcome=outcome)]))
         assert (await frontier.stats()).urls_pending == 2
         await frontier.commit(writer, Commit(1, [one, two]))
@@ -175,8 +175,8 @@ async def test_only_enlisted_writers_lease(tmp_path: Path) -> None:
     async with opened(tmp_path / "frontier.db") as frontier:
         writer = await frontier.enlist("a writer")
         await frontier.add([url("a.example", 1)])
-        with pytest.raises(FrontierError, match="never enlisted"):
+        with pytest.raises(FrontierMisuseError, match="never enlisted"):
             await frontier.lease(writer + 1, 1, ttl_s=60, urls_per_site=1)
         await frontier.retire(writer, 0)
-        with pytest.raises(FrontierError, match="retired"):
+        with pytest.raises(FrontierMisuseError, match="retired"):
             await frontier.lease(writer, 1, ttl_s=60, urls_per_site=1)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mannerly.errors import FrontierError
+from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Leased
 from mannerly.frontier.sqlite import SqliteFrontier
 from tests.unit.frontier.sqlite_opening import StillClock, opened, url
@@ -81,7 +81,7 @@ async def test_a_file_that_another_machine_opened_is_not_touched_any_more(tmp_pa
     async with opened(path, StillClock()) as here:
         await here.add([url("a.example", 1)])
         async with opened(path, StillClock(now_s=9.0), "another machine") as there:
-            with pytest.raises(FrontierError, match="another machine"):
+            with pytest.raises(FrontierMisuseError, match="another machine"):
                 await here.add([url("a.example", 2)])
             assert (await there.stats()).urls_known == 1
 

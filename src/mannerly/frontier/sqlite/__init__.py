@@ -4,8 +4,11 @@ frontier.py      the contract's verbs; everything else serves them
 adding.py        add
 leasing.py       lease
 committing.py    commit
+excluding.py     exclude
+looking.py       explain, iterate
 writers.py       enlist, writer_state, retire
-counting.py      tallies and stats
+tally.py         tallies and stats
+counts.py        a site's counts and its spill
 database.py      the connection, transactions, the write-ahead log
 turn.py          the fair lock between processes
 timekeeping.py   the frontier's clock, which goes on over a reboot

@@ -1,146 +1,272 @@
-"""Add: what is not known yet goes into `seen` and its site's queue.
+"""Add: what is not known yet goes into `seen` and its site's queue, or over the cap into its spill.
 
-A batch is sorted by site and hash, so that neighbours in the tables are written together: the
-larger the batch, the fewer pages are written per URL. It is cut into slices, each its own
-transaction, so that a lease of any process never waits longer than for one of them.
+A batch is grouped by site and sorted by site and hash, so that neighbours in the tables are written
+together: the larger the batch, the fewer pages are written per URL. It is cut into slices, each its
+own transaction, so that a lease of any process never waits longer than for one of them.
 """
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
+from mannerly.frontier import caps
 from mannerly.frontier.contract import Added
 from mannerly.frontier.sqlite import statements
-from mannerly.frontier.sqlite.counting import NOBODY, Name, count
+from mannerly.frontier.sqlite.counts import Counts, counts_of, drop
 from mannerly.frontier.sqlite.database import Database, Transaction
-from mannerly.model import NewUrl
+from mannerly.frontier.sqlite.tally import NOBODY, Name, count
+from mannerly.model import Caps, DropCause, NewUrl, SiteState
 
-SLICE = 1000
-"""URLs per transaction: about 20 ms. A number and not a time, so that the same input is always
+SLICE = 500
+"""URLs per transaction: about 10 ms. A number and not a time, so that the same input is always
 cut in the same places."""
 
 
 class SiteIds:
-    """Site ids by key, as far as this process has met them lately. An id never changes.
+    """Site ids by key, as far as this process has met them. An id never changes.
 
-    Two generations, each bounded: what was not asked for during a whole generation is forgotten.
+    Direct-mapped, as the cache of hashes is: one slot per key, by the low bits of its hash; a
+    newcomer replaces what was there. A key is known again by its 64-bit hash. 16 bytes a slot.
     """
 
-    GENERATION = 100_000
+    def __init__(self, bits: int = 20) -> None:
+        self._mask = (1 << bits) - 1
+        self._hashes = array("q", bytes(8 << bits))
+        self._ids = array("q", bytes(8 << bits))
 
-    def __init__(self) -> None:
-        self._young: dict[str, int] = {}
-        self._old: dict[str, int] = {}
-
-    def get(self, key: str) -> int | None:
-        site = self._young.get(key)
-        if site is None:
-            site = self._old.get(key)
-            if site is not None:
-                self.learn({key: site})
-        return site
+    def get(self, key: str) -> int:
+        """0 if it is not here."""
+        hash_ = hash(key)
+        slot = hash_ & self._mask
+        return self._ids[slot] if self._hashes[slot] == hash_ else 0
 
     def learn(self, ids: dict[str, int]) -> None:
         """Only what was committed: an id that was rolled back may be given to another site."""
-        if len(self._young) >= self.GENERATION:
-            self._old, self._young = self._young, {}
-        self._young.update(ids)
+        for key, site in ids.items():
+            hash_ = hash(key)
+            slot = hash_ & self._mask
+            self._hashes[slot], self._ids[slot] = hash_, site
 
 
-UNBORN = 2**63
-"""Sites that do not exist yet have numbers from here on until they get their id."""
-
+Members = dict[int, int]
+"""URLs of one site: index in the batch by hash."""
+Group = tuple[int, str, Members]
+"""The id (0: not made yet), the key and the URLs of a site. Plain, because there may be as many
+groups as URLs."""
 Place = tuple[int, int, int]
-"""(site, hash, index in the batch): sorts as the tables do. Plain numbers, because building and
-sorting anything richer costs as much as the SQL."""
+"""(site, hash, index in the batch): sorts as the tables do."""
 
 
 class Batch:
     """One call of `add`, ready to be applied slice by slice."""
 
     def __init__(
-        self, database: Database, ids: SiteIds, urls: Sequence[NewUrl], *, new_sites: bool
+        self,
+        database: Database,
+        ids: SiteIds,
+        limits: Caps,
+        urls: Sequence[NewUrl],
+        *,
+        new_sites: bool,
     ) -> None:
         """Find the sites and sort. Reads only, without a turn."""
         self._database = database
         self._ids = ids
+        self._limits = limits
         self._urls = urls
         self._first_seq: int | None = None
-        keys = {url.site for url in urls}
-        sites = self._find(keys)
-        self._unborn = sorted(keys - sites.keys())
-        sites |= {key: number for number, key in enumerate(self._unborn, UNBORN)}
-        places = _distinct(sorted((sites[u.site], u.hash, i) for i, u in enumerate(urls)))
-        wanted = places if new_sites else [place for place in places if place[0] < UNBORN]
-        self.foreign = len(places) - len(wanted)
-        self.slices = _slices(wanted)
+        members = _by_site(urls)
+        found = self._find(members)
+        groups = [(site, key, members[key]) for site, key in sorted(found)]
+        unborn = sorted(members.keys() - {key for _, key in found})
+        self.foreign = 0
+        if new_sites:
+            groups += [(0, key, members[key]) for key in unborn]
+        else:
+            self.foreign = sum(len(members[key]) for key in unborn)
+        self.slices = _slices(groups, urls)
 
-    def _find(self, keys: set[str]) -> dict[str, int]:
-        found = {key: site for key in keys if (site := self._ids.get(key)) is not None}
-        missing = keys - found.keys()
+    def _find(self, keys: Iterable[str]) -> list[tuple[int, str]]:
+        get = self._ids.get
+        found, missing = [], []
+        for key in keys:
+            site = get(key)
+            if site:
+                found.append((site, key))
+            else:
+                missing.append(key)
         if missing:
-            with self._database.reading() as view:
+            with self._database.reading("find sites") as view:
                 stored = _find(view, missing)
             self._ids.learn(stored)
-            found |= stored
+            found += [(site, key) for key, site in stored.items()]
         return found
 
-    def apply(self, part: Sequence[Place]) -> Added:
+    def apply(self, part: Sequence[Group]) -> Added:
         """Add one slice, in one transaction."""
-        unborn = {self._unborn[place[0] - UNBORN] for place in part if place[0] >= UNBORN}
-        with self._database.writing() as transaction:
+        given = sum(len(members) for _, _, members in part)
+        with self._database.writing("add slice", urls=given) as transaction:
             first_seq = self._first_seq
             if first_seq is None:
                 # Who comes first in the batch is older, so places go by the index in it.
                 first_seq = transaction.reserve(len(self._urls))
-            born = _bear(transaction, unborn)
-            new = self._see(transaction, part, born)
-            _enqueue(transaction, self._urls, new, first_seq)
+            born = make_sites(transaction, [key for site, key, _ in part if not site])
+            groups = {site or born[key]: members for site, key, members in part}
+            work = _Slice(transaction, self._limits, self._urls, first_seq, groups)
+            work.apply()
         self._first_seq = first_seq
         self._ids.learn(born)
-        return Added(new=len(new), known=len(part) - len(new), foreign=0)
-
-    def _see(
-        self, transaction: Transaction, part: Sequence[Place], born: dict[str, int]
-    ) -> list[Place]:
-        """Enter a slice in `seen`; what was not in it, with the ids of new sites filled in."""
-        new = []
-        # One statement per URL tells which are new. Reusing its cursor makes that as cheap as
-        # many rows per statement; a temporary table or JSON cost a microsecond more per URL.
-        cursor = transaction.cursor()
-        for site, hash_, index in part:
-            known = site if site < UNBORN else born[self._unborn[site - UNBORN]]
-            cursor.execute(statements.SEE, (known, hash_))
-            if cursor.rowcount:
-                new.append((known, hash_, index))
-        return new
+        known = given - work.new - work.spilt - work.dropped
+        return Added(new=work.new, known=known, foreign=0, spilt=work.spilt, dropped=work.dropped)
 
 
-def _distinct(places: Iterable[Place]) -> list[Place]:
-    """Sorted places without repeats of (site, hash); the first one given stays."""
-    distinct = []
-    last: tuple[int, int] | None = None
-    for place in places:
-        if place[:2] != last:
-            last = place[:2]
-            distinct.append(place)
-    return distinct
+class _Slice:
+    """The work of one transaction."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        limits: Caps,
+        urls: Sequence[NewUrl],
+        first_seq: int,
+        groups: dict[int, Members],
+    ) -> None:
+        self._transaction = transaction
+        self._limits = limits
+        self._urls = urls
+        self._first_seq = first_seq
+        self._groups = groups
+        self.new = self.spilt = self.dropped = 0
+
+    def apply(self) -> None:
+        roomy: list[Place] = []
+        fresh: list[Place] = []
+        abandoned = set()
+        squeezed = []
+        for row in counts_of(self._transaction, self._groups):
+            site, state, pending, pages, spilt, _ = row
+            members = self._groups[site]
+            excluded = state == SiteState.EXCLUDED
+            room = 0 if excluded else caps.room(self._limits, pending=pending, pages=pages)
+            if state == SiteState.ABANDONED:
+                abandoned.add(site)
+            if spilt or len(members) > room:
+                after = Counts(*row)
+                fresh += self._squeeze(after, members, room)
+                squeezed.append(after.row())
+            else:
+                roomy += [(site, hash_, index) for hash_, index in members.items()]
+        roomy.sort()
+        fresh += _see(self._transaction, roomy)
+        self._enqueue(fresh, abandoned)
+        self._transaction.executemany(statements.RECOUNT_SPILT, squeezed)
+
+    def _squeeze(self, now: Counts, members: Members, room: int) -> list[Place]:
+        """Add to a site that is, or becomes, too full: the first get the room that is left.
+
+        What is known or spilt is looked up first, because nothing spilt may be in `seen`.
+        """
+        urls, cursor = self._urls, self._transaction.cursor()
+        waiting = []
+        for hash_, index in sorted(members.items()):
+            place = (now.site, hash_)
+            if cursor.execute(statements.KNOWN, place).fetchone():
+                continue
+            if now.spilt and cursor.execute(statements.SPILT, place).fetchone():
+                self.spilt += 1
+            else:
+                waiting.append((urls[index].priority, index, hash_))
+        waiting.sort()
+        taken = [(now.site, hash_, index) for _, index, hash_ in waiting[:room]]
+        taken.sort()
+        self._transaction.executemany(statements.SEE, [place[:2] for place in taken])
+        spill_room, cause = self._beyond_the_queue(now)
+        spilt = [(now.site, hash_, index) for _, index, hash_ in waiting[room : room + spill_room]]
+        self._transaction.executemany(statements.SPILL, self._rows(spilt))
+        count(self._transaction, NOBODY, Name.URLS_SPILT, len(spilt))
+        self.spilt += len(spilt)
+        now.spilt += len(spilt)
+        dropped = len(waiting) - len(taken) - len(spilt)
+        self.dropped += dropped
+        drop(self._transaction, now, dropped, cause)
+        return taken
+
+    def _beyond_the_queue(self, now: Counts) -> tuple[int, DropCause]:
+        """The room in the site's spill, and why what finds none is dropped."""
+        if now.state == SiteState.EXCLUDED:
+            return 0, DropCause.EXCLUDED
+        room = caps.spill_room(self._limits, pages=now.pages, spilt=now.spilt)
+        return room, caps.drop_cause(self._limits, pages=now.pages)
+
+    def _rows(self, places: Iterable[Place]) -> list[tuple[int | str, ...]]:
+        """Rows of `queue` or `spill`."""
+        urls, first_seq = self._urls, self._first_seq
+        rows: list[tuple[int | str, ...]] = []
+        for site, hash_, index in places:
+            _, _, url, depth, priority, source, referrer = urls[index]
+            rows.append((site, priority, first_seq + index, hash_, url, depth, source, referrer))
+        return rows
+
+    def _enqueue(self, fresh: list[Place], abandoned: set[int]) -> None:
+        """Sites that gain URLs have work, unless they are abandoned."""
+        self.new = len(fresh)
+        self._transaction.executemany(statements.ENQUEUE, self._rows(fresh))
+        count(self._transaction, NOBODY, Name.URLS, len(fresh))
+        gained = Counter([place[0] for place in fresh])
+        self._transaction.executemany(statements.GAIN, [(it, site) for site, it in gained.items()])
+        lost = sum(gained[site] for site in abandoned)
+        count(self._transaction, NOBODY, Name.URLS_ABANDONED, lost)
 
 
-def _slices(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
-    for start in range(0, len(places), SLICE):
-        yield places[start : start + SLICE]
+def _by_site(urls: Sequence[NewUrl]) -> dict[str, Members]:
+    """The URLs of each site, without repeats; the first one given stays."""
+    members: dict[str, Members] = {}
+    for index, url in enumerate(urls):
+        key = url[0]
+        if key in members:
+            members[key].setdefault(url[1], index)
+        else:
+            members[key] = {url[1]: index}
+    return members
+
+
+def _slices(groups: Iterable[Group], urls: Sequence[NewUrl]) -> Iterator[list[Group]]:
+    part: list[Group] = []
+    size = 0
+    for group in groups:
+        for piece in _pieces(group, urls):
+            if size + len(piece[2]) > SLICE and part:
+                yield part
+                part, size = [], 0
+            part.append(piece)
+            size += len(piece[2])
+    if part:
+        yield part
+
+
+def _pieces(group: Group, urls: Sequence[NewUrl]) -> Iterator[Group]:
+    """A group that is too large for one slice is cut so that the first by priority and place come
+    first: if there is not room for all, they get it."""
+    site, key, members = group
+    if len(members) <= SLICE:
+        yield group
+        return
+    ordered = sorted(members.items(), key=lambda it: (urls[it[1]].priority, it[1]))
+    for start in range(0, len(ordered), SLICE):
+        yield site, key, dict(ordered[start : start + SLICE])
 
 
 def _find(view: Transaction, keys: Iterable[str]) -> dict[str, int]:
     return dict(view.execute(statements.FIND_SITES, (json.dumps(sorted(keys)),)))
 
 
-def _bear(transaction: Transaction, keys: set[str]) -> dict[str, int]:
+def make_sites(transaction: Transaction, keys: list[str]) -> dict[str, int]:
     """Make sites, or find them if another process (or slice) made them since we looked."""
     if not keys:
         return {}
-    transaction.executemany(statements.ADD_SITE, [(key,) for key in sorted(keys)])
+    transaction.executemany(statements.ADD_SITE, [(key,) for key in keys])
     born = _find(transaction, keys)
     clocks = [(site, transaction.now.at) for site in born.values()]
     made = transaction.executemany(statements.ADD_CLOCK, clocks).rowcount
@@ -148,21 +274,15 @@ def _bear(transaction: Transaction, keys: set[str]) -> dict[str, int]:
     return born
 
 
-def _enqueue(
-    transaction: Transaction, urls: Sequence[NewUrl], new: Sequence[Place], first_seq: int
-) -> None:
-    rows = []
-    for site, hash_, index in new:
-        _, _, url, depth, priority, source, referrer = urls[index]
-        rows.append((site, priority, first_seq + index, hash_, url, depth, source, referrer))
-    transaction.executemany(statements.ENQUEUE, rows)
-    count(transaction, NOBODY, Name.URLS, len(rows))
-    _wake(transaction, Counter(place[0] for place in new))
-
-
-def _wake(transaction: Transaction, gained: Counter[int]) -> None:
-    """Sites that gained URLs have work, unless they are abandoned."""
-    idle = transaction.execute(statements.IDLE, (json.dumps(list(gained)),)).fetchall()
-    transaction.executemany(statements.WAKE, [(site,) for site, abandoned in idle if not abandoned])
-    lost = sum(gained[site] for site, abandoned in idle if abandoned)
-    count(transaction, NOBODY, Name.URLS_ABANDONED, lost)
+def _see(transaction: Transaction, places: list[Place]) -> list[Place]:
+    """Enter sorted places in `seen`; those that were not in it."""
+    rows = statements.SEE_MANY_ROWS
+    new: set[tuple[int, int]] = set()
+    for start in range(0, len(places), rows):
+        pairs = [place[:2] for place in places[start : start + rows]]
+        # The last ones stand in for those that are missing: a repeat is not new.
+        pairs += pairs[-1:] * (rows - len(pairs))
+        new.update(transaction.execute(statements.SEE_MANY, [*chain.from_iterable(pairs)]))
+    if len(new) == len(places):
+        return places
+    return [place for place in places if place[:2] in new]

@@ -9,35 +9,49 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
-from mannerly.errors import FrontierError
+from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Committed
 from mannerly.frontier.sqlite import statements
-from mannerly.frontier.sqlite.counting import NOBODY, Name, count
+from mannerly.frontier.sqlite.counts import Counts, refill
 from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.tally import NOBODY, Name, count
 from mannerly.frontier.sqlite.timekeeping import duration_ms
 from mannerly.frontier.sqlite.writers import enlisted_state
-from mannerly.model import Commit, Deferred, Outcome, Released, RobotsSeen, Settled
+from mannerly.model import (
+    Caps,
+    Commit,
+    Deferred,
+    Outcome,
+    Released,
+    RobotsSeen,
+    Settled,
+    SiteState,
+)
 
 Part = TypeVar("Part", Settled, Deferred, Released, RobotsSeen)
 
 NOT_FINAL = frozenset({Outcome.PENDING, Outcome.NOT_SENT})
 
 
-def commit(database: Database, writer: int, commit: Commit) -> Committed:
-    with database.writing() as transaction:
+def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Committed:
+    sizes = {"settled": len(commit.settled), "released": len(commit.released)}
+    with database.writing("commit", **sizes) as transaction:
         state, _ = enlisted_state(transaction, writer)
         if commit.sequence == state.sequence:
             return Committed(state.refused)
         if commit.sequence != state.sequence + 1:
-            raise FrontierError(
+            raise FrontierMisuseError(
                 f"writer {writer} sent commit {commit.sequence} after {state.sequence}; "
                 "two processes write under one id, or one goes on from an old copy"
             )
-        live, refused = _judge(transaction, commit)
-        _settle(transaction, writer, _of(live, commit.settled))
+        live, counts, refused = _judge(transaction, commit)
+        settled = _of(live, commit.settled)
+        released = _of(live, commit.released)
+        _settle(transaction, writer, settled, counts)
         _defer(transaction, _of(live, commit.deferred))
         _learn_robots(transaction, _of(live, commit.robots))
-        _release(transaction, _of(live, commit.released))
+        _release(transaction, released, counts, limits)
+        _go_on(transaction, {part.handle for part in settled}, released, counts)
         count(transaction, writer, Name.REFUSED, len(refused))
         transaction.execute(
             statements.ADVANCE, (commit.sequence, json.dumps(sorted(refused)), writer)
@@ -49,17 +63,26 @@ Leases = set[tuple[int, int]]
 """(handle, token) of leases."""
 
 
-def _judge(transaction: Transaction, commit: Commit) -> tuple[Leases, frozenset[int]]:
-    """The leases of a commit that are still held, and the tokens of those that are not."""
+def _judge(
+    transaction: Transaction, commit: Commit
+) -> tuple[Leases, dict[int, Counts], frozenset[int]]:
+    """The leases of a commit that are still held, with their sites' counts, and the tokens of
+    those that are not."""
     given = {
         part[:2]
         for parts in (commit.settled, commit.deferred, commit.released, commit.robots)
         for part in parts
     }
+    counts = {}
+    held = set()
     handles = json.dumps([handle for handle, _ in given])
-    held = set(transaction.execute(statements.TOKENS, (handles,)))
-    live = {lease for lease in given & held if lease[1] != 0}
-    return live, frozenset(token for _, token in given - live)
+    for row in transaction.execute(statements.HELD_COUNTS, (handles,)).fetchall():
+        token, site = row[:2]
+        counts[site] = Counts(*row[1:])
+        if token:
+            held.add((site, token))
+    live = given & held
+    return live, counts, frozenset(token for _, token in given - live)
 
 
 def _of(live: Leases, parts: Iterable[Part]) -> list[Part]:
@@ -67,18 +90,25 @@ def _of(live: Leases, parts: Iterable[Part]) -> list[Part]:
     return sorted(part for part in parts if part[:2] in live)
 
 
-def _settle(transaction: Transaction, writer: int, parts: list[Settled]) -> None:
+def _settle(
+    transaction: Transaction, writer: int, parts: list[Settled], counts: dict[int, Counts]
+) -> None:
     by_outcome: dict[Outcome, list[Settled]] = defaultdict(list)
     for part in parts:
         by_outcome[part.outcome].append(part)
     if not NOT_FINAL.isdisjoint(by_outcome):
-        raise FrontierError("a URL cannot be settled as PENDING or NOT_SENT; defer it")
+        raise FrontierMisuseError("a URL cannot be settled as PENDING or NOT_SENT; defer it")
     dequeued = [(part.handle, part.priority, part.seq, part.hash) for part in parts]
     _exactly(len(parts), transaction.executemany(statements.DEQUEUE, dequeued).rowcount)
     for outcome, same in by_outcome.items():
         rows = [(outcome.value, part.handle, part.hash) for part in same]
         _exactly(len(rows), transaction.executemany(statements.SETTLE, rows).rowcount)
         count(transaction, writer, Name.SETTLED, len(rows), outcome.value)
+        pages = int(outcome is Outcome.FETCHED)
+        for part in same:
+            after = counts[part.handle]
+            after.pending -= 1
+            after.pages += pages
 
 
 def _defer(transaction: Transaction, parts: list[Deferred]) -> None:
@@ -93,7 +123,7 @@ def _defer(transaction: Transaction, parts: list[Deferred]) -> None:
 def _exactly(expected: int, rowcount: int) -> None:
     """A live lease's URLs are where they were when it was given, unless it moved them itself."""
     if expected != max(0, rowcount):
-        raise FrontierError(
+        raise FrontierMisuseError(
             "a commit settles or defers a URL that is not at its place in the queue (twice, or "
             "after it was deferred); nothing of it was applied"
         )
@@ -115,26 +145,28 @@ def _learn_robots(transaction: Transaction, parts: list[RobotsSeen]) -> None:
     transaction.executemany(statements.LEARN_ROBOTS, rows)
 
 
-def _release(transaction: Transaction, parts: list[Released]) -> None:
+def _release(
+    transaction: Transaction, parts: list[Released], counts: dict[int, Counts], limits: Caps
+) -> None:
     now_at = transaction.now.up_at
-    rows = [
-        (
-            now_at + duration_ms(part.rest_s),
-            part.handle,
-            part.failures,
-            duration_ms(part.delay_s),
-        )
-        for part in parts
-    ]
-    transaction.executemany(statements.RELEASE, rows)
+    rows = []
     for part in parts:
-        if part.abandoned:
-            _abandon(transaction, part.handle)
+        after = counts[part.handle]
+        if part.abandoned and after.state != SiteState.ABANDONED:
+            after.state = SiteState.ABANDONED.value
+            count(transaction, NOBODY, Name.SITES_ABANDONED, 1)
+            count(transaction, NOBODY, Name.URLS_ABANDONED, after.pending)
+        elif after.spilt:
+            refill(transaction, limits, after)
+        ready_at = now_at + duration_ms(part.rest_s)
+        rows.append((*after.row(), ready_at, part.failures, duration_ms(part.delay_s)))
+    transaction.executemany(statements.RELEASE, rows)
 
 
-def _abandon(transaction: Transaction, site: int) -> None:
-    transaction.execute(statements.PARK, (site,))
-    transaction.execute(statements.ABANDON, (site,))
-    (queued,) = transaction.execute(statements.QUEUED, (site,)).fetchone()
-    count(transaction, NOBODY, Name.SITES_ABANDONED, 1)
-    count(transaction, NOBODY, Name.URLS_ABANDONED, queued)
+def _go_on(
+    transaction: Transaction, settled: set[int], released: list[Released], counts: dict[int, Counts]
+) -> None:
+    """Write the counts of sites of which something was settled and whose leases go on."""
+    going_on = sorted(settled.difference([part.handle for part in released]))
+    rows = [(counts[site].pending, counts[site].pages, site) for site in going_on]
+    transaction.executemany(statements.SETTLED_COUNTS, rows)

@@ -5,16 +5,17 @@ Everything here blocks, and belongs to the one thread that the executor gives it
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
 from mannerly.clock import Clock
-from mannerly.errors import FrontierError
+from mannerly.errors import FrontierError, FrontierMisuseError
 from mannerly.frontier.sqlite import schema, statements
 from mannerly.frontier.sqlite.timekeeping import Epoch, Instant, first_epoch, instant, resumed
 from mannerly.frontier.sqlite.trouble import translated
 from mannerly.frontier.sqlite.turn import Turn
+from mannerly.timing import Timings
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -50,7 +51,15 @@ class Transaction:
 class Database:
     """One open frontier file. `close` it on the thread that opened it."""
 
-    def __init__(self, path: Path, *, clock: Clock, boot_id: str, synchronous: Synchronous) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Clock,
+        boot_id: str,
+        synchronous: Synchronous,
+        timings: Timings,
+    ) -> None:
         """Open the file, make or migrate its schema, and go on with its clock.
 
         `SchemaError` (nothing was changed) if it is newer than we are or not a frontier.
@@ -58,6 +67,7 @@ class Database:
         self.path = path
         self._clock = clock
         self._boot_id = boot_id
+        self._timings = timings
         self._checkpoint_above = WAL_BYTES
         self._wal = path.with_name(path.name + "-wal")
         with translated(path):
@@ -119,9 +129,10 @@ class Database:
             execute(statements.NEW_EPOCH, after)
 
     @contextmanager
-    def reading(self) -> Iterator[Transaction]:
-        """A consistent view of what is committed. Waits for nobody and delays nobody."""
-        with translated(self.path):
+    def reading(self, name: str, **sizes: int) -> Iterator[Transaction]:
+        """A consistent view of what is committed. Waits for nobody and delays nobody. Timed as
+        `name`, as `writing` is."""
+        with translated(self.path), self._timings.measure(name, **sizes):
             self._connection.execute("BEGIN")
             try:
                 yield self._transaction()
@@ -130,11 +141,14 @@ class Database:
                     self._connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self) -> Iterator[Transaction]:
+    def writing(self, name: str, **sizes: int) -> Iterator[Transaction]:
         """The one transaction that may write now. Durable when the block is left; if anything is
-        raised in it, nothing happened. A block that changes nothing writes nothing."""
+        raised in it, nothing happened. A block that changes nothing writes nothing.
+
+        Timed as `name`, without the waiting for the turn, which is an operation of its own.
+        """
         with translated(self.path):
-            with self._turn.taken(), self._begun():
+            with self._taken_turn(), self._timings.measure(name, **sizes), self._begun():
                 changes = self._connection.total_changes
                 transaction = self._transaction()
                 yield transaction
@@ -142,6 +156,13 @@ class Database:
                     seen = (transaction.now.at, self._clock.wall(), transaction.next_seq)
                     self._connection.execute(statements.RECORD_MOMENT, seen)
             self._copy_log()
+
+    @contextmanager
+    def _taken_turn(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            with self._timings.measure("wait for turn"):
+                stack.enter_context(self._turn.taken())
+            yield
 
     @contextmanager
     def _begun(self) -> Iterator[None]:
@@ -158,7 +179,7 @@ class Database:
         *fields, seq = self._connection.execute(statements.EPOCH).fetchone()
         epoch = Epoch._make(fields)
         if epoch.boot_id != self._boot_id:
-            raise FrontierError(
+            raise FrontierMisuseError(
                 f"{self.path} was opened by another machine meanwhile; use the file on one "
                 "machine only, and start this process again"
             )
@@ -178,7 +199,7 @@ class Database:
         execute = self._connection.execute
         # What was committed is safe in the log, so a failure to copy it is no failure of the verb.
         # The log stays as it is, and whatever is wrong will meet the next transaction by itself.
-        with suppress(sqlite3.OperationalError, FrontierError):
+        with suppress(sqlite3.OperationalError, FrontierError), self._timings.measure("copy log"):
             execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             with self._turn.taken():
                 # A reader of an old view stands in the way of the last step: do not wait for it.

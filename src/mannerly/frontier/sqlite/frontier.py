@@ -13,13 +13,27 @@ from mannerly.errors import CrawlExistsError
 from mannerly.frontier.contract import (
     Added,
     Committed,
+    Cursor,
+    Excluded,
+    Kind,
     Leased,
+    SitePortion,
+    UrlPortion,
     WriterState,
 )
-from mannerly.frontier.sqlite import committing, counting, leasing, statements, writers
+from mannerly.frontier.sqlite import (
+    committing,
+    excluding,
+    leasing,
+    looking,
+    statements,
+    tally,
+    writers,
+)
 from mannerly.frontier.sqlite.adding import Batch, SiteIds
 from mannerly.frontier.sqlite.database import Database, Synchronous
-from mannerly.model import Commit, FrontierStats, NewUrl
+from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
+from mannerly.timing import Timings
 
 T = TypeVar("T")
 
@@ -43,6 +57,8 @@ class SqliteFrontier:
         random: random.Random,
         synchronous: Synchronous = "FULL",
         boot_id: str | None = None,
+        caps: Caps | None = None,
+        timings: Timings | None = None,
     ) -> None:
         self._path = path
         self._clock = clock
@@ -50,6 +66,8 @@ class SqliteFrontier:
         self._chance = random
         self._synchronous: Synchronous = synchronous
         self._boot_id = boot_id
+        self._caps = caps or Caps()
+        self._timings = timings or Timings()
         self._database: Database | None = None
         self._ids = SiteIds()
 
@@ -60,7 +78,11 @@ class SqliteFrontier:
     def _open(self) -> Database:
         boot_id = _system_boot_id() if self._boot_id is None else self._boot_id
         return Database(
-            self._path, clock=self._clock, boot_id=boot_id, synchronous=self._synchronous
+            self._path,
+            clock=self._clock,
+            boot_id=boot_id,
+            synchronous=self._synchronous,
+            timings=self._timings,
         )
 
     async def __aexit__(
@@ -94,13 +116,19 @@ class SqliteFrontier:
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
         batch = await self._run(
-            lambda database: Batch(database, self._ids, urls, new_sites=new_sites)
+            lambda database: Batch(database, self._ids, self._caps, urls, new_sites=new_sites)
         )
         # Each slice is work of its own, so that a lease of this process comes in between, too.
         added = await asyncio.gather(
             *(self._executor.run(partial(batch.apply, part)) for part in batch.slices)
         )
-        return Added(sum(it.new for it in added), sum(it.known for it in added), batch.foreign)
+        return Added(
+            new=sum(it.new for it in added),
+            known=sum(it.known for it in added),
+            foreign=batch.foreign,
+            spilt=sum(it.spilt for it in added),
+            dropped=sum(it.dropped for it in added),
+        )
 
     async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
         leased_at = self._clock.now()
@@ -113,15 +141,41 @@ class SqliteFrontier:
                 urls_per_site=urls_per_site,
                 leased_at=leased_at,
                 chance=self._chance,
+                limits=self._caps,
+            ),
+            urgent=True,
+        )
+
+    async def claim(self, writer: int, site: str, *, ttl_s: float) -> Lease | None:
+        leased_at = self._clock.now()
+        return await self._run(
+            lambda database: leasing.claim(
+                database, writer, site, ttl_s=ttl_s, leased_at=leased_at, chance=self._chance
             ),
             urgent=True,
         )
 
     async def commit(self, writer: int, commit: Commit) -> Committed:
-        return await self._run(lambda database: committing.commit(database, writer, commit))
+        return await self._run(
+            lambda database: committing.commit(database, writer, commit, self._caps)
+        )
+
+    async def exclude(self, sites: Sequence[str]) -> Excluded:
+        return await self._run(lambda database: excluding.exclude(database, sites))
+
+    async def explain(self, site: str, hash_: int) -> UrlFacts:
+        return await self._run(lambda database: looking.explain(database, site, hash_))
+
+    async def iterate(
+        self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000
+    ) -> UrlPortion:
+        return await self._run(lambda database: looking.urls(database, kind, after, limit))
+
+    async def iterate_sites(self, *, after: Cursor | None = None, limit: int = 1000) -> SitePortion:
+        return await self._run(lambda database: looking.sites(database, after, limit))
 
     async def stats(self) -> FrontierStats:
-        return await self._run(counting.stats)
+        return await self._run(tally.stats)
 
     async def _run(self, work: Callable[[Database], T], *, urgent: bool = False) -> T:
         database = self._database
@@ -130,7 +184,7 @@ class SqliteFrontier:
 
 
 def _create(database: Database, settings: Mapping[str, str], wall_s: float) -> None:
-    with database.writing() as transaction:
+    with database.writing("create") as transaction:
         (created,) = transaction.execute(statements.CREATED).fetchone()
         if created:
             raise CrawlExistsError(f"{database.path} holds a crawl already; resume it")
@@ -139,7 +193,7 @@ def _create(database: Database, settings: Mapping[str, str], wall_s: float) -> N
 
 
 def _clear(database: Database) -> None:
-    with database.writing() as transaction:
+    with database.writing("clear") as transaction:
         (created,) = transaction.execute(statements.CREATED).fetchone()
         if created:
             raise CrawlExistsError(f"{database.path} holds a crawl; it is not cleared")
@@ -148,7 +202,7 @@ def _clear(database: Database) -> None:
 
 
 def _settings(database: Database) -> dict[str, str] | None:
-    with database.reading() as view:
+    with database.reading("settings") as view:
         (created,) = view.execute(statements.CREATED).fetchone()
         return dict(view.execute(statements.SETTINGS)) if created else None
 

@@ -2,17 +2,20 @@
 
 import json
 import random
+from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 
-from mannerly.errors import FrontierError
+from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Leased
 from mannerly.frontier.sqlite import statements
-from mannerly.frontier.sqlite.counting import Name, count
+from mannerly.frontier.sqlite.adding import make_sites
+from mannerly.frontier.sqlite.counts import Counts, counts_of, refill
 from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.tally import Name, count
 from mannerly.frontier.sqlite.timekeeping import duration_ms
 from mannerly.frontier.sqlite.writers import enlisted_state
-from mannerly.model import Lease, QueuedUrl, RobotsRecord, RobotsState
+from mannerly.model import Caps, Lease, QueuedUrl, RobotsRecord, RobotsState
 from mannerly.url import origin_of
 
 
@@ -25,24 +28,50 @@ def lease(
     urls_per_site: int,
     leased_at: float,
     chance: random.Random,
+    limits: Caps,
 ) -> Leased:
     # Most questions of an idle crawler have the answer "not yet". It takes no turn.
-    with database.reading() as view:
+    with database.reading("look for ready sites") as view:
         wait_s = _next_ready_in_s(view)
     if want <= 0 or wait_s is None or wait_s > 0:
         return Leased([], wait_s)
-    with database.writing() as transaction:
+    with database.writing("lease", sites=want) as transaction:
         _require_enlisted(transaction, writer)
         leases: list[Lease] = []
         while len(leases) < want and transaction.now.at >= transaction.rest_until:
             picked = _pick(transaction, want - len(leases), urls_per_site, leased_at, chance)
             if not picked:
                 break
-            leases += [lease for lease in picked if lease.urls]
-            _move(transaction, writer, picked, ttl_s)
+            given = [lease for lease in picked if lease.urls]
+            _stamp(transaction, writer, given, ttl_s)
+            leases += given
+            if len(given) < len(picked):
+                _refill(transaction, limits, [it.handle for it in picked if not it.urls])
         _recall_robots(transaction, leases)
         count(transaction, writer, Name.LEASES, len(leases))
         return Leased(leases, _next_ready_in_s(transaction))
+
+
+def claim(
+    database: Database,
+    writer: int,
+    key: str,
+    *,
+    ttl_s: float,
+    leased_at: float,
+    chance: random.Random,
+) -> Lease | None:
+    with database.writing("claim") as transaction:
+        _require_enlisted(transaction, writer)
+        site = make_sites(transaction, [key])[key]
+        row = transaction.execute(statements.CLAIMABLE, (site, transaction.now.at)).fetchone()
+        if row is None or transaction.now.at < transaction.rest_until:
+            return None
+        (token,) = _tokens(chance, 1)
+        lease = Lease(key, site, token, [], [], row[0], leased_at)
+        _stamp(transaction, writer, [lease], ttl_s)
+        count(transaction, writer, Name.LEASES, 1)
+        return lease
 
 
 def _next_ready_in_s(view: Transaction) -> float | None:
@@ -57,7 +86,7 @@ def _require_enlisted(transaction: Transaction, writer: int) -> None:
     """A retired writer's sites are given to others: it must not collect new ones."""
     _, enlisted = enlisted_state(transaction, writer)
     if not enlisted:
-        raise FrontierError(f"writer {writer} was retired; enlist again")
+        raise FrontierMisuseError(f"writer {writer} was retired; enlist again")
 
 
 def _pick(
@@ -67,28 +96,35 @@ def _pick(
     picked = []
     ready = transaction.execute(statements.READY, (transaction.now.at, want)).fetchall()
     cursor = transaction.cursor()
-    for site, key, failures in ready:
+    for (site, key, failures), token in zip(ready, _tokens(chance, len(ready)), strict=True):
         cursor.execute(statements.HEAD, (site, urls))
         head = [QueuedUrl._make(row) for row in cursor.fetchall()]
-        picked.append(Lease(key, site, _token(chance), head, [], failures, leased_at))
+        picked.append(Lease(key, site, token, head, [], failures, leased_at))
     return picked
 
 
-def _token(chance: random.Random) -> int:
-    """Any signed 64-bit number but 0, which stands for "not leased"."""
-    return chance.getrandbits(64) - 2**63 or 1
+def _tokens(chance: random.Random, count: int) -> list[int]:
+    """Any signed 64-bit numbers but 0, which stands for "not leased"."""
+    drawn = array("q", chance.getrandbits(64 * count).to_bytes(8 * count)) if count else []
+    return [token or 1 for token in drawn]
 
 
-def _move(transaction: Transaction, writer: int, picked: Sequence[Lease], ttl_s: float) -> None:
-    """Move the ready times of the picked sites; those without work are parked where they are.
-
-    A site has work and an empty queue if its holder settled everything and never released it.
-    The holder keeps its token: nobody else wants the site.
-    """
+def _stamp(transaction: Transaction, writer: int, given: Sequence[Lease], ttl_s: float) -> None:
     ready_at = transaction.now.up_at + max(1, duration_ms(ttl_s))
-    stamps = [(ready_at, lease.token, writer, lease.handle) for lease in picked if lease.urls]
+    stamps = [(ready_at, lease.token, writer, lease.handle) for lease in given]
     transaction.executemany(statements.STAMP, stamps)
-    transaction.executemany(statements.PARK, [(it.handle,) for it in picked if not it.urls])
+
+
+def _refill(transaction: Transaction, limits: Caps, sites: Sequence[int]) -> None:
+    """Give sites with an empty queue what they have spilt; park those that have nothing.
+
+    A site has work and an empty queue if its holder settled everything and never released it. The
+    holder keeps its token: if there is nothing spilt, nobody else wants the site.
+    """
+    after = [Counts(*row) for row in counts_of(transaction, sites)]
+    for counts in after:
+        refill(transaction, limits, counts)
+    transaction.executemany(statements.RECOUNT, [counts.row() for counts in after])
 
 
 def _recall_robots(transaction: Transaction, leases: Sequence[Lease]) -> None:

@@ -31,7 +31,7 @@ DELAY = "SELECT value FROM setting WHERE name = 'delay_s'"
 
 CLEAR = tuple(
     f"DELETE FROM {table}"  # noqa: S608 - names of our own tables
-    for table in ("seen", "queue", "robots", "clock", "site", "tally")
+    for table in ("seen", "queue", "spill", "robots", "clock", "site", "tally")
 )
 """Without a condition SQLite drops a table's pages whole."""
 
@@ -47,24 +47,65 @@ ADD_SITE = "INSERT INTO site (key) VALUES (?) ON CONFLICT DO NOTHING"
 ADD_CLOCK = "INSERT INTO clock (site, ready_at) VALUES (?, ?) ON CONFLICT DO NOTHING"
 """Ready at once, and without work until it has some."""
 
-SEE = "INSERT INTO seen (site, hash, outcome) VALUES (?, ?, 0) ON CONFLICT DO NOTHING"
-"""One row was inserted: the URL is new."""
+COUNTS = """
+SELECT clock.site, clock.state, clock.pending, clock.pages, clock.spilt, clock.dropped
+FROM json_each(?) AS wanted CROSS JOIN clock ON clock.site = wanted.value
+"""
+"""The fields of `Counts` of a JSON list of sites."""
+
+SEE = "INSERT INTO seen (site, hash, outcome) VALUES (?, ?, 0)"
+
+SEE_MANY_ROWS = 50
+SEE_MANY = (
+    "INSERT INTO seen (site, hash, outcome) VALUES "  # noqa: S608 - as many question marks
+    + ", ".join(["(?, ?, 0)"] * SEE_MANY_ROWS)
+    + " ON CONFLICT DO NOTHING RETURNING site, hash"
+)
+"""Which of so many (site, hash) are new. As dear as one statement a row that does not tell; asking
+after each single row costs 2 us a URL more, a temporary table or JSON 1 us."""
+
+KNOWN = "SELECT 1 FROM seen WHERE site = ? AND hash = ?"
+
+SPILT = "SELECT 1 FROM spill WHERE site = ? AND hash = ?"
 
 ENQUEUE = """
 INSERT INTO queue (site, priority, seq, hash, url, depth, source, referrer, tries)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)
 """
 
-IDLE = """
-SELECT clock.site, site.abandoned
-FROM json_each(?) AS wanted CROSS JOIN clock ON clock.site = wanted.value
-    CROSS JOIN site ON site.id = clock.site
-WHERE NOT clock.has_work
+SPILL = """
+INSERT INTO spill (site, priority, seq, hash, url, depth, source, referrer)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
-"""Which of a JSON list of sites have no work. Of the others, `site` is not even read."""
 
-WAKE = "UPDATE clock SET has_work = 1 WHERE site = ?"
+SPILT_FIRST = """
+SELECT site, priority, seq, hash, url, depth, source, referrer
+FROM spill WHERE site = ? ORDER BY priority, seq LIMIT ?
+"""
+
+UNSPILL = "DELETE FROM spill WHERE site = ? AND (priority, seq) <= (?, ?)"
+
+DROP_SPILL = "DELETE FROM spill WHERE site = ?"
+
+RECOUNT = """
+UPDATE clock SET state = ?2, pending = ?3, pages = ?4, spilt = ?5, dropped = ?6,
+    has_work = (?2 = 0 AND (?3 > 0 OR ?5 > 0))
+WHERE site = ?1
+"""
+"""Takes the fields of `Counts`."""
+
+GAIN = """
+UPDATE clock SET pending = pending + ?, has_work = (state = 0) WHERE site = ?
+"""
 """The ready time is kept: work that arrives does not make a site early."""
+
+RECOUNT_SPILT = """
+UPDATE clock SET spilt = ?5, dropped = ?6,
+    has_work = (state = 0 AND (pending > 0 OR ?5 > 0))
+WHERE site = ?1
+"""
+"""After an add to a site that is too full. Takes the fields of `Counts`, and leaves alone what
+`GAIN` counted."""
 
 # --- lease ----------------------------------------------------------------------------------
 
@@ -89,20 +130,25 @@ FROM json_each(?) AS wanted CROSS JOIN robots
 """
 """Of a JSON list of [site, origin]. Not of all origins of a site: it may have thousands."""
 
-STAMP = "UPDATE clock SET ready_at = ?, token = ?, holder = ? WHERE site = ?"
+CLAIMABLE = "SELECT failures FROM clock WHERE site = ? AND ready_at <= ? AND state != 2"
 
-PARK = "UPDATE clock SET has_work = 0 WHERE site = ?"
+STAMP = "UPDATE clock SET ready_at = ?, token = ?, holder = ? WHERE site = ?"
 
 # --- commit ---------------------------------------------------------------------------------
 
-TOKENS = """
-SELECT clock.site, clock.token
+HELD_COUNTS = """
+SELECT clock.token, clock.site, clock.state, clock.pending, clock.pages, clock.spilt, clock.dropped
 FROM json_each(?) AS wanted CROSS JOIN clock ON clock.site = wanted.value
 """
+"""The tokens of a JSON list of sites, and the fields of `Counts`."""
 
 DEQUEUE = "DELETE FROM queue WHERE site = ? AND priority = ? AND seq = ? AND hash = ?"
 
 SETTLE = "UPDATE seen SET outcome = ? WHERE site = ? AND hash = ? AND outcome = 0"
+
+SETTLED_COUNTS = "UPDATE clock SET pending = ?, pages = ? WHERE site = ?"
+"""Of a lease that goes on. The site keeps its work until it is released: its holder may find more,
+and whoever asks meanwhile must not be told that the crawl is at its end."""
 
 DEFER = """
 UPDATE queue SET priority = ?, seq = ?, tries = ? WHERE site = ? AND priority = ? AND seq = ?
@@ -115,17 +161,17 @@ ON CONFLICT (site, origin) DO UPDATE SET state = excluded.state, body = excluded
 """
 
 RELEASE = """
-UPDATE clock SET ready_at = ?1, token = 0, holder = 0, failures = ?3,
-    delay = CASE WHEN ?4 > 0 THEN ?4 ELSE delay END,
-    has_work = EXISTS (SELECT 1 FROM queue WHERE queue.site = ?2)
-WHERE site = ?2
+UPDATE clock SET ready_at = ?7, token = 0, holder = 0, failures = ?8,
+    delay = CASE WHEN ?9 > 0 THEN ?9 ELSE delay END,
+    state = ?2, pending = ?3, pages = ?4, spilt = ?5, dropped = ?6,
+    has_work = (?2 = 0 AND (?3 > 0 OR ?5 > 0))
+WHERE site = ?1
 """
+"""Takes the fields of `Counts` first."""
 
-ABANDON = "UPDATE site SET abandoned = 1 WHERE id = ?"
+# --- exclude --------------------------------------------------------------------------------
 
-QUEUED = "SELECT count(*) FROM queue WHERE site = ?"
-"""Only asked when a site is abandoned. A running count per site would cost every add and every
-commit a row more, and nobody else would read it."""
+EXCLUDE = "UPDATE clock SET state = 2, has_work = 0, token = 0, holder = 0 WHERE site = ?"
 
 # --- writers --------------------------------------------------------------------------------
 
@@ -145,8 +191,61 @@ HELD = "SELECT site FROM clock WHERE holder = ?"
 
 BRING_BACK = """
 UPDATE clock SET ready_at = min(ready_at, max(?1, ?4 + delay)), token = 0, holder = 0,
-    has_work = EXISTS (SELECT 1 FROM queue WHERE queue.site = ?2)
+    has_work = (state = 0 AND (pending > 0 OR spilt > 0))
 WHERE site = ?2 AND holder = ?3
+"""
+
+# --- looking --------------------------------------------------------------------------------
+
+SITE_FACTS = """
+SELECT site.key, clock.state, clock.ready_at, clock.token, coalesce(writer.label, ''),
+    clock.failures, clock.delay, clock.pending, clock.spilt, clock.pages, clock.dropped, site.id
+FROM site CROSS JOIN clock ON clock.site = site.id LEFT JOIN writer ON writer.id = clock.holder
+"""
+
+SITE_BY_KEY = SITE_FACTS + "WHERE site.key = ?"
+
+SITES_AFTER = SITE_FACTS + "WHERE site.id > ? ORDER BY site.id LIMIT ?"
+
+URL_OUTCOME = "SELECT outcome FROM seen WHERE site = ? AND hash = ?"
+
+URL_QUEUED = """
+SELECT url, hash, depth, priority, seq, source, referrer, tries
+FROM queue WHERE site = ? AND hash = ?
+"""
+"""Reads the site's queue until it is found: an index on the hash would make every add and every
+commit pay for a question that only people ask."""
+
+URL_SPILT = """
+SELECT url, hash, depth, priority, seq, source, referrer, 0
+FROM spill WHERE site = ? AND hash = ?
+"""
+
+GOING_BEFORE = """
+SELECT count(*) FROM (
+    SELECT 1 FROM queue WHERE site = ? AND (priority, seq) < (?, ?) LIMIT ?
+)
+"""
+
+PENDING_AFTER = """
+SELECT site.key, q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, q.tries, q.site
+FROM queue AS q CROSS JOIN clock ON clock.site = q.site CROSS JOIN site ON site.id = q.site
+WHERE (q.site, q.priority, q.seq) > (?, ?, ?) AND clock.state != 2
+ORDER BY q.site, q.priority, q.seq LIMIT ?
+"""
+
+SPILT_AFTER = """
+SELECT site.key, q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, 0, q.site
+FROM spill AS q CROSS JOIN clock ON clock.site = q.site CROSS JOIN site ON site.id = q.site
+WHERE (q.site, q.priority, q.seq) > (?, ?, ?) AND clock.state != 2
+ORDER BY q.site, q.priority, q.seq LIMIT ?
+"""
+
+SETTLED_AFTER = """
+SELECT site.key, seen.hash, seen.outcome, seen.site
+FROM seen CROSS JOIN site ON site.id = seen.site
+WHERE (seen.site, seen.hash) > (?, ?) AND seen.outcome != 0
+ORDER BY seen.site, seen.hash LIMIT ?
 """
 
 # --- counts ---------------------------------------------------------------------------------

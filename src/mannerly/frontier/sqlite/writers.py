@@ -3,7 +3,7 @@
 import json
 import random
 
-from mannerly.errors import FrontierError
+from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import WriterState
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.database import Database, Transaction
@@ -11,7 +11,7 @@ from mannerly.frontier.sqlite.timekeeping import duration_ms
 
 
 def enlist(database: Database, label: str, chance: random.Random) -> int:
-    with database.writing() as transaction:
+    with database.writing("enlist") as transaction:
         while True:
             # Drawn again if it is taken: a process that is started anew with the same seed (in
             # simulation) draws the ids of its former life.
@@ -21,7 +21,7 @@ def enlist(database: Database, label: str, chance: random.Random) -> int:
 
 
 def writer_state(database: Database, writer: int) -> WriterState | None:
-    with database.reading() as view:
+    with database.reading("writer state") as view:
         row = view.execute(statements.WRITER, (writer,)).fetchone()
     return None if row is None else WriterState(row[0], frozenset(json.loads(row[1])))
 
@@ -30,16 +30,16 @@ def enlisted_state(transaction: Transaction, writer: int) -> tuple[WriterState, 
     """How far the writer came, and whether it is still enlisted. It must be known."""
     row = transaction.execute(statements.WRITER, (writer,)).fetchone()
     if row is None:
-        raise FrontierError(f"writer {writer} was never enlisted in this crawl; enlist first")
+        raise FrontierMisuseError(f"writer {writer} was never enlisted in this crawl; enlist first")
     return WriterState(row[0], frozenset(json.loads(row[1]))), bool(row[2])
 
 
 def retire(database: Database, writer: int, rest_s: float) -> int:
     # The search reads the clock of every site, so it is done without keeping anybody waiting.
     # A writer that is gone, or says goodbye, leases nothing in between.
-    with database.reading() as view:
+    with database.reading("writer state") as view:
         held = [site for (site,) in view.execute(statements.HELD, (writer,))]
-    with database.writing() as transaction:
+    with database.writing("retire", sites=len(held)) as transaction:
         transaction.execute(statements.DISCHARGE, (writer,))
         now_at = transaction.now.up_at
         ready_at = now_at + duration_ms(rest_s)

@@ -1,0 +1,174 @@
+"""The engines under test: opened, weighed, and the CPU of all their processes counted."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from os import sysconf
+from pathlib import Path
+from typing import Protocol
+
+import psycopg
+from tests.services.postgres import PostgresServer
+
+from benchmarks.frontier import bulk
+from mannerly.clock import InlineExecutor, SystemClock
+from mannerly.frontier.contract import Frontier
+from mannerly.frontier.postgres import PostgresFrontier
+from mannerly.frontier.sqlite import SqliteFrontier
+from mannerly.model import Caps
+
+SCHEMA = "benchmark"
+SERVER_SETTINGS = {
+    "shared_buffers": "2GB",
+    "effective_cache_size": "12GB",
+    "max_wal_size": "8GB",
+    "checkpoint_timeout": "'15min'",
+    "maintenance_work_mem": "512MB",
+    "autovacuum_naptime": "'15s'",
+}
+"""As docs/postgresql.md recommends for a machine of this size."""
+CAPS = Caps(pending=0, spilt=0, pages=0)
+"""No limits: the shape of the frontier is the workload's."""
+
+
+class Engine(Protocol):
+    name: str
+    address: str
+    """What `engine_at` takes to open the same database in another process."""
+
+    def open(self) -> Frontier: ...
+
+    def server_cpu_s(self) -> float:
+        """CPU time so far of the database's own processes."""
+
+    def load(self, first: int, urls_a_site: int) -> int:
+        """Give every site so many URLs more, from number `first` on; how many in all."""
+
+    def settle(self) -> None:
+        """Do now what the database would do later because of what was written so far, so that it
+        is not counted as the cost of what comes next."""
+
+    def disk_bytes(self) -> int:
+        """After `settle`."""
+
+    def drop(self) -> None:
+        """Remove the frontier, so that its room can be used by something else."""
+
+
+class SqliteEngine:
+    name = "sqlite"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.address = str(path)
+
+    def open(self) -> Frontier:
+        return SqliteFrontier(
+            self.path,
+            clock=SystemClock(),
+            executor=InlineExecutor(),
+            random=random.Random(),
+            caps=CAPS,
+        )
+
+    def server_cpu_s(self) -> float:
+        return 0.0
+
+    def load(self, first: int, urls_a_site: int) -> int:
+        return bulk.into_sqlite(self.path, first, urls_a_site)
+
+    def settle(self) -> None:
+        with closing(sqlite3.connect(self.path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def disk_bytes(self) -> int:
+        return self.path.stat().st_size
+
+    def drop(self) -> None:
+        for path in self.path.parent.glob(f"{self.path.name}*"):
+            path.unlink()
+
+
+class PostgresEngine:
+    name = "postgres"
+
+    def __init__(self, url: str) -> None:
+        self.address = url
+        with psycopg.connect(url) as connection:
+            backend = connection.info.backend_pid
+            self._postmaster = _stat(backend).parent
+
+    def open(self) -> Frontier:
+        return PostgresFrontier(
+            self.address,
+            schema=SCHEMA,
+            clock=SystemClock(),
+            executor=InlineExecutor(),
+            random=random.Random(),
+            caps=CAPS,
+        )
+
+    def server_cpu_s(self) -> float:
+        """The postmaster's, its living children's (backends, writers, autovacuum), and, in the
+        postmaster's own account, that of the children that ended."""
+        postmaster = _stat(self._postmaster)
+        total = postmaster.own_s + postmaster.ended_children_s
+        children = Path(f"/proc/{self._postmaster}/task/{self._postmaster}/children").read_text()
+        for child in children.split():
+            # One that has just ended is in the postmaster's account from now on.
+            with suppress(FileNotFoundError, ProcessLookupError):
+                total += _stat(int(child)).own_s
+        return total
+
+    def load(self, first: int, urls_a_site: int) -> int:
+        return bulk.into_postgres(self.address, SCHEMA, first, urls_a_site)
+
+    def settle(self) -> None:
+        with psycopg.connect(self.address, autocommit=True) as connection:
+            connection.execute("VACUUM (ANALYZE)")
+            connection.execute("CHECKPOINT")
+
+    def disk_bytes(self) -> int:
+        with psycopg.connect(self.address) as connection:
+            row = connection.execute(
+                "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = %s AND c.relkind = 'r'",
+                (SCHEMA,),
+            ).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def drop(self) -> None:
+        with psycopg.connect(self.address) as connection:
+            connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
+
+
+class _stat:  # noqa: N801 - reads as the file it stands for
+    """/proc/PID/stat: who started it, and its CPU time."""
+
+    def __init__(self, pid: int) -> None:
+        # The name in brackets may hold anything; what follows it is numbers.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks = sysconf("SC_CLK_TCK")
+        self.parent = int(fields[1])
+        self.own_s = (int(fields[11]) + int(fields[12])) / ticks
+        self.ended_children_s = (int(fields[13]) + int(fields[14])) / ticks
+
+
+@contextmanager
+def engine_in(name: str, directory: Path, *, url: str = "") -> Iterator[Engine]:
+    """An engine with an empty database; a private server if none is named with `url`."""
+    if name == "sqlite":
+        yield SqliteEngine(directory / "frontier.db")
+    elif url:
+        yield PostgresEngine(url)
+    else:
+        with PostgresServer(**SERVER_SETTINGS) as server:
+            yield PostgresEngine(server.url)
+
+
+def engine_at(name: str, address: str) -> Engine:
+    """The engine that another process has made."""
+    return SqliteEngine(Path(address)) if name == "sqlite" else PostgresEngine(address)

@@ -1,0 +1,67 @@
+"""The URL of the frontier's database: read, and shown without its password.
+
+    sqlite:///PATH                      a file; sqlite:////PATH for an absolute path
+    postgresql://USER@HOST:PORT/NAME    a server, in any form that libpq takes
+
+A password in the URL works, but is seen by everybody who lists processes: PGPASSWORD, a password
+file or MANNERLY_DB_URL are better places. Wherever we show, log or keep a URL, it went through
+`without_password`.
+"""
+
+import re
+from pathlib import Path
+
+SQLITE = "sqlite:///"
+POSTGRES = ("postgresql://", "postgres://")
+
+_FORM = re.compile(r"([a-z]+://)(?:([^@/?#]*)@)?([^@/?#]*)(/[^@?#]*)?(\?[^#]*)?")
+"""scheme, user and password, hosts, path, query: where libpq sees them."""
+_SECRET = re.compile(r"(?:ssl)?password", re.IGNORECASE)
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+def database_url(text: str) -> str:
+    """An option's value; `ValueError` without a word of what was given."""
+    url = text.strip()
+    if url.startswith(SQLITE) and url != SQLITE and url.isprintable():
+        return url
+    if not url.startswith(POSTGRES):
+        raise ValueError(
+            "sqlite:///PATH (sqlite:////PATH for an absolute path) or "
+            "postgresql://USER@HOST/NAME is needed"
+        )
+    if not url.isprintable() or " " in url or _FORM.fullmatch(url) is None:
+        raise ValueError(
+            "postgresql://USER@HOST/NAME is needed; write '@', ':', '/', '?' and '#' in a name or "
+            "password as %40, %3A, %2F, %3F and %23"
+        )
+    return url
+
+
+def schema_name(text: str) -> str:
+    """A name that means the same with and without quotes."""
+    name = text.strip()
+    if not _SCHEMA.fullmatch(name) or name.startswith("pg_"):
+        raise ValueError("a name of lower-case letters, digits and _ is needed")
+    return name
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file that a URL names; None if it names a server."""
+    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
+
+
+def without_password(url: str) -> str:
+    """The URL as it may be shown. Of one that cannot be taken apart only the scheme: nobody knows
+    where in it a password begins and ends."""
+    if url.startswith(SQLITE):
+        return url
+    form = _FORM.fullmatch(url)
+    if form is None:
+        scheme = re.match(r"[a-z]+://", url)
+        return f"{scheme[0] if scheme else ''}..."
+    scheme_text, user, hosts, path, query = (part or "" for part in form.groups())
+    named = f"{user.partition(':')[0]}@" if user else ""
+    pairs = [pair for pair in query[1:].split("&") if pair]
+    shown = [pair for pair in pairs if not _SECRET.fullmatch(pair.partition("=")[0])]
+    return f"{scheme_text}{named}{hosts}{path}" + (f"?{'&'.join(shown)}" if shown else "")

@@ -1,0 +1,26 @@
+"""The frontier on PostgreSQL: any number of machines on one server.
+
+frontier.py      the contract's verbs; everything else serves them
+adding.py        add
+leasing.py       lease, claim
+floor.py         where the walk to the first ready site begins
+committing.py    commit
+sites.py         sites by name; exclude
+writers.py       enlist, writer_state, retire
+listing.py       explain, iterate, iterate_sites
+counting.py      tallies and stats
+budgets.py       a site's counts, its lock, its spill
+session.py       transactions, finding back to a server that was away
+connection.py    the connection and its time-outs
+timekeeping.py   the frontier's clock, which nobody sets: decisions
+crawlclock.py    the same: reading and mending it
+schema.py        migrations (`migrations/NNNN_*.sql`)
+statements.py    the SQL
+arrays.py        batches as parameters
+trouble.py       psycopg's errors in our words
+"""
+
+from mannerly.frontier.postgres.connection import TimeOuts
+from mannerly.frontier.postgres.frontier import PostgresFrontier
+
+__all__ = ["PostgresFrontier", "TimeOuts"]

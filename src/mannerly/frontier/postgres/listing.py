@@ -1,0 +1,124 @@
+"""Looking: explain, iterate, iterate_sites. Each answer is a consistent view of its own."""
+
+from mannerly.frontier.contract import Cursor, Kind, SitePortion, UrlPortion
+from mannerly.frontier.postgres import statements
+from mannerly.frontier.postgres.connection import Row
+from mannerly.frontier.postgres.session import Session, Transaction
+from mannerly.frontier.postgres.timekeeping import Instant
+from mannerly.model import (
+    COUNTED_BEFORE,
+    ListedUrl,
+    Outcome,
+    QueuedUrl,
+    SiteFacts,
+    SiteState,
+    UrlFacts,
+    UrlState,
+)
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+WINDOW = 20_000
+"""Known URLs that are looked at in one statement for those that are settled."""
+
+
+def explain(session: Session, key: str, hash_: int) -> UrlFacts:
+    with session.reading() as view:
+        with view.round():
+            asked = view.moment()
+            answer = view.send(statements.SITE_FACTS, key)
+        now = view.clock.read(asked)
+        rows = answer.fetchall()
+        if not rows:
+            return UrlFacts(None, UrlState.UNKNOWN, Outcome.PENDING, None, 0)
+        site = rows[0][0]
+        facts = _site_facts(rows[0], now)
+        with view.round():
+            outcome_answer = view.send(statements.OUTCOME, site, hash_)
+            spilt_answer = view.send(statements.SPILT_URL, site, hash_)
+        outcome = outcome_answer.fetchone()
+        spilt = spilt_answer.fetchone()
+        if spilt is not None:
+            return UrlFacts(facts, UrlState.SPILT, Outcome.PENDING, QueuedUrl._make(spilt), 0)
+        if outcome is None:
+            return UrlFacts(facts, UrlState.UNKNOWN, Outcome.PENDING, None, 0)
+        if outcome[0] != Outcome.PENDING:
+            return UrlFacts(facts, UrlState.SETTLED, Outcome(outcome[0]), None, 0)
+        queued = QueuedUrl._make(view.ask(statements.QUEUED, site, hash_)[0])
+        place = (site, queued.priority, queued.seq, COUNTED_BEFORE)
+        ((before,),) = view.ask(statements.BEFORE, *place)
+        return UrlFacts(facts, UrlState.PENDING, Outcome.PENDING, queued, before)
+
+
+def _site_facts(row: Row, now: Instant) -> SiteFacts:
+    _, key, state, ready_at, leased, holder, failures, delay, *counts = row
+    ready_in_s = (ready_at - now.at) / 1000
+    facts = (key, SiteState(state), ready_in_s, leased, holder, failures, delay / 1000)
+    return SiteFacts(*facts, *counts)
+
+
+def iterate_sites(session: Session, after: Cursor | None, limit: int) -> SitePortion:
+    (start,) = after or (LOWEST,)
+    with session.reading() as view:
+        with view.round():
+            asked = view.moment()
+            answer = view.send(statements.SITES_AFTER, start, limit)
+            view.commit()
+        now = view.clock.read(asked)
+        rows = answer.fetchall()
+    cursor = (rows[-1][0],) if len(rows) == limit else None
+    return SitePortion([_site_facts(row, now) for row in rows], cursor)
+
+
+def iterate(session: Session, kind: Kind, after: Cursor | None, limit: int) -> UrlPortion:
+    with session.reading() as view:
+        match kind:
+            case Kind.SETTLED:
+                return _settled(view, after or (LOWEST, LOWEST), limit)
+            case Kind.PENDING:
+                return _waiting(view, statements.PENDING_AFTER, UrlState.PENDING, after, limit)
+            case Kind.SPILT:
+                return _waiting(view, statements.SPILT_AFTER, UrlState.SPILT, after, limit)
+
+
+def _waiting(
+    view: Transaction, statement: str, state: UrlState, after: Cursor | None, limit: int
+) -> UrlPortion:
+    """Pending or spilt URLs. An excluded site's are hopped over, all at once."""
+    start: Cursor = after or (LOWEST, LOWEST, LOWEST)
+    while True:
+        rows = view.ask(statement, *start, limit)
+        urls = [
+            ListedUrl(key, place[4], state, Outcome.PENDING, QueuedUrl._make(place[3:]))
+            for key, site_state, *place in rows
+            if site_state != SiteState.EXCLUDED
+        ]
+        if len(rows) < limit:
+            return UrlPortion(urls, None)
+        _, last_state, site, priority, seq, *_ = rows[-1]
+        excluded = last_state == SiteState.EXCLUDED
+        start = (site, HIGHEST, HIGHEST) if excluded else (site, priority, seq)
+        if urls:
+            return UrlPortion(urls, start)
+
+
+def _settled(view: Transaction, after: Cursor, limit: int) -> UrlPortion:
+    """Settled ones stand among pending ones, and there is no index that tells them apart: it would
+    make every commit pay for this. So they are looked for in windows of bounded length."""
+    window = max(WINDOW, limit)
+    while True:
+        with view.round():
+            found = view.send(statements.SETTLED_AFTER, *after, window, limit)
+            end = view.send(statements.SEEN_END, *after, window - 1)
+        rows = found.fetchall()
+        urls = [
+            ListedUrl(key, hash_, UrlState.SETTLED, Outcome(outcome), None)
+            for key, _, hash_, outcome in rows
+        ]
+        last = end.fetchone()
+        if len(rows) == limit:
+            return UrlPortion(urls, rows[-1][1:3])
+        if last is None:
+            return UrlPortion(urls, None)
+        after = last
+        if urls:
+            return UrlPortion(urls, after)

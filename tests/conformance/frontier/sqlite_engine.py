@@ -1,0 +1,95 @@
+"""SQLite under the suite: a file in a folder, and a boot clock that stands still until moved."""
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from mannerly.clock import InlineExecutor, SystemClock, ThreadExecutor
+from mannerly.frontier.conformance.engine import DEFAULT_CAPS, OldVersion
+from mannerly.frontier.contract import Frontier
+from mannerly.frontier.sqlite import SqliteFrontier
+from mannerly.model import Caps
+from tests.conformance.frontier import sqlite_schema_1
+
+
+class MovableClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now_s = 5000.0
+        self.wall_s = 1_800_000_000.0
+
+    def now(self) -> float:
+        return self.now_s
+
+    def wall(self) -> float:
+        return self.wall_s
+
+
+class SqliteEngine:
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "frontier.db"
+        self._clock = MovableClock()
+        self._boots = 1
+        self._handles = 0
+
+    def open(self, *, caps: Caps = DEFAULT_CAPS) -> AbstractAsyncContextManager[Frontier]:
+        self._handles += 1
+        return SqliteFrontier(
+            self._path,
+            clock=self._clock,
+            executor=InlineExecutor(),
+            random=random.Random(self._handles),
+            synchronous="NORMAL",
+            boot_id=self._boot_id(),
+            caps=caps,
+        )
+
+    def _boot_id(self) -> str:
+        return f"boot {self._boots}"
+
+    async def advance(self, seconds: float) -> None:
+        self._clock.now_s += seconds
+        self._clock.wall_s += seconds
+
+    async def set_wall_clock(self, seconds: float) -> None:
+        self._clock.wall_s += seconds
+
+    async def restart(self, away_s: float) -> None:
+        self._boots += 1
+        self._clock.now_s = 0.0
+        self._clock.wall_s += away_s
+
+    def address(self) -> str:
+        return f"sqlite:{self._path}"
+
+    def connections(self) -> None:
+        return None
+
+    def old_versions(self) -> Sequence[OldVersion]:
+        async def schema_1() -> None:
+            sqlite_schema_1.write(
+                self._path, self._boot_id(), self._clock.now(), self._clock.wall()
+            )
+
+        return [OldVersion("schema 1", schema_1)]
+
+    def close(self) -> None:
+        """Nothing is outside the folder."""
+
+
+@asynccontextmanager
+async def open_at(address: str) -> AsyncIterator[Frontier]:
+    """A handle as the crawler has it: real time, durable, SQL on its own thread."""
+    executor = ThreadExecutor("frontier")
+    try:
+        async with SqliteFrontier(
+            Path(address.removeprefix("sqlite:")),
+            clock=SystemClock(),
+            executor=executor,
+            random=random.SystemRandom(),
+        ) as frontier:
+            yield frontier
+    finally:
+        executor.close()

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.adding import *  # noqa: F403

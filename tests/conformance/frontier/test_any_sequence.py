@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.any_sequence import *  # noqa: F403

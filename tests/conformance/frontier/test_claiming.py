@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.claiming import *  # noqa: F403

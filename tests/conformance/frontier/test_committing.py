@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.committing import *  # noqa: F403

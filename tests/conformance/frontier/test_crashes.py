@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.crashes import *  # noqa: F403

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.creating import *  # noqa: F403

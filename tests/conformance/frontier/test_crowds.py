@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.crowds import *  # noqa: F403

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.excluding import *  # noqa: F403

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.explaining import *  # noqa: F403

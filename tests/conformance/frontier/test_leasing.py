@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.leasing import *  # noqa: F403

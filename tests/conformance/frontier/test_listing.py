@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.listing import *  # noqa: F403

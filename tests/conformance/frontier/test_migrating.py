@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.migrating import *  # noqa: F403

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.shares import *  # noqa: F403

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.takeover import *  # noqa: F403

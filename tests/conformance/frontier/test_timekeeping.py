@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.timekeeping import *  # noqa: F403
