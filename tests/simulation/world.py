@@ -5,6 +5,7 @@ executors are others. The same seed gives the same run.
 """
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from mannerly import assemble
 from mannerly.assemble import World
 from mannerly.clock import InlineExecutor, VirtualClock, VirtualRunner
 from mannerly.config import Config, build
+from mannerly.fetch.contract import Transport
 from mannerly.model import FrontierStats, NewUrl, Priority, Source
 from mannerly.observe.tally import Tally
 from mannerly.simweb.access import AccessRecord
@@ -39,27 +41,35 @@ def live(
     seed: int = 0,
     exclusions: Exclusions | None = None,
     bare: bool = False,
+    around: Callable[[SimTransport], Transport] = lambda transport: transport,
     **options: object,
 ) -> Lived:
     """Crawl `web` from the home pages of all its sites, given as bare domains or as URLs.
 
-    `options` are configuration options.
+    `around` puts something between the crawler and the web. `options` are configuration options.
     """
     values = {"email": "sim@example.org", "data_dir": data_dir, "sqlite_sync": "NORMAL", **options}
     config = build(values)
     with VirtualRunner() as runner:
         return runner.run(
-            _crawl(web, config, runner.clock, seed, exclusions or Exclusions(), bare=bare)
+            _crawl(web, config, runner.clock, seed, exclusions or Exclusions(), around, bare=bare)
         )
 
 
 async def _crawl(
-    web: Web, config: Config, clock: VirtualClock, seed: int, exclusions: Exclusions, *, bare: bool
+    web: Web,
+    config: Config,
+    clock: VirtualClock,
+    seed: int,
+    exclusions: Exclusions,
+    around: Callable[[SimTransport], Transport],
+    *,
+    bare: bool,
 ) -> Lived:
     world = World(clock, InlineExecutor(), InlineExecutor(), random.Random(seed))
     config.crawl.data_dir.mkdir(parents=True, exist_ok=True)
     records: list[AccessRecord] = []
-    transport = SimTransport(web, clock, records)
+    transport = around(SimTransport(web, clock, records))
     site_key = assemble.make_site_key(config)
     async with assemble.make_frontier(config, world) as frontier:
         await frontier.add([_seed(web.home(n), site_key, bare) for n in range(web.spec.sites)])

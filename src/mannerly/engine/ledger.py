@@ -16,7 +16,6 @@ from mannerly.model import (
     NewUrl,
     Outcome,
     PageRecord,
-    Priority,
     QueuedUrl,
     Released,
     RobotsRecord,
@@ -120,12 +119,10 @@ class Ledger:
         )
         self._batch.fetches.append(fetch)
 
-    def defer(self, lease: Lease, url: QueuedUrl) -> None:
-        """The URL was tried in vain: it goes to the back of its site."""
+    def defer(self, lease: Lease, url: QueuedUrl, priority: int) -> None:
+        """The URL was tried in vain: it goes to `priority`, behind what waits there."""
         self._batch.deferred.append(
-            Deferred(
-                lease.handle, lease.token, url.priority, url.seq, Priority.RETRY, url.tries + 1
-            )
+            Deferred(lease.handle, lease.token, url.priority, url.seq, priority, url.tries + 1)
         )
 
     def release(self, release: Release) -> None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from mannerly.engine.plan import MAX_REDIRECTS, EnginePlan
+from mannerly.engine.plan import EnginePlan
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched
 from mannerly.fetch.decode import decode
@@ -14,11 +14,10 @@ from mannerly.model import (
     NewUrl,
     Outcome,
     PageRecord,
-    Priority,
     QueuedUrl,
-    Source,
 )
-from mannerly.parse import parse, x_robots
+from mannerly.parse import parse
+from mannerly.politeness.tags import Tags, header_tags
 
 
 class Reading(NamedTuple):
@@ -44,7 +43,7 @@ class PageReader:
         )
         if parsed is None:
             return Reading(None, [], 0)
-        header = x_robots(fetched.header("x-robots-tag"), self._agent)
+        header = self._header_tags(fetched, fetched_at)
         links: list[NewUrl] = []
         found = 0
         if not (parsed.nofollow or header.nofollow):
@@ -77,18 +76,15 @@ class PageReader:
         )
         return Reading(page, links, found)
 
-    def redirect(self, fetched: Fetched, url: QueuedUrl) -> tuple[str, list[NewUrl]]:
-        """A 3xx: where it points ('' for nowhere), and what goes to the frontier."""
-        location = fetched.header("location")
-        targets = self._sieve.resolve(url.url, [location]) if location else []
-        if not targets or targets[0].hash == url.hash:
-            return "", []
-        # A redirect's priority counts its hops; one that was deferred starts counting anew.
-        counted = url.source == Source.REDIRECT and url.priority < Priority.SEED
-        hops = 1 + (url.priority if counted else 0)
-        if hops > MAX_REDIRECTS:
-            return targets[0].url, []
-        return targets[0].url, self._sieve.redirect(targets[0], url, hops)
+    def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
+        """Each header by itself: joined, what the second says would be said to the agent that the
+        first one names."""
+        values = [
+            value.decode("latin-1")
+            for name, value in fetched.headers
+            if name.lower() == b"x-robots-tag"
+        ]
+        return header_tags(values, self._agent, fetched_at)
 
 
 def fetch_record(

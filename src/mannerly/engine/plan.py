@@ -10,14 +10,6 @@ HOLD_S = 60.0
 HOLD_DELAY_S = 10.0
 """Up to this delay a lease is kept for several visits; above it, one visit a lease."""
 
-ROBOTS_LIMIT = 500 * 1024
-"""Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
-
-MAX_REDIRECTS = 10
-"""Hops of one chain of redirects; the URL after that is dropped."""
-
-MAX_ROBOTS_REDIRECTS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class EnginePlan:

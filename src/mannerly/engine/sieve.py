@@ -62,8 +62,8 @@ class Sieve:
             if link.hash not in known and self._may_follow(link)
         ]
 
-    def redirect(self, target: Resolved, page: QueuedUrl, hops: int) -> list[NewUrl]:
-        """A redirect is as deep as what it came from, and goes first within its site."""
+    def redirect(self, target: Resolved, page: QueuedUrl, priority: int) -> list[NewUrl]:
+        """A redirect is as deep as what it came from."""
         if not self._may_follow(target):
             return []
         return [
@@ -72,7 +72,7 @@ class Sieve:
                 target.hash,
                 target.url,
                 page.depth,
-                Priority.NEXT + hops,
+                priority,
                 Source.REDIRECT,
                 page.hash,
             )

@@ -4,44 +4,36 @@ The rules that the code below follows:
 
 - No page is requested before its origin's robots.txt was read; unreachable means no.
 - robots.txt and the page after it are one visit, on one connection, within one total time-out.
+- No page is requested before the frontier knows of a delay that is longer than the crawl's own.
 - A URL that needs no request (disallowed, excluded) is settled on the way and costs no delay.
 - Whatever happens, the seat ends released (None) or comes back with the time of its next visit.
 """
 
-import logging
+from typing import NamedTuple
 
 from mannerly.clock import Clock
-from mannerly.engine.ledger import Learned, Ledger, Release
+from mannerly.engine.claims import Claims
+from mannerly.engine.fallback import falls_back, over_http
+from mannerly.engine.gatekeeper import Gatekeeper
+from mannerly.engine.ledger import Ledger, Release
 from mannerly.engine.page import PageReader, fetch_record
-from mannerly.engine.plan import (
-    HOLD_DELAY_S,
-    EnginePlan,
-)
-from mannerly.engine.robots import RobotsReader, robots_record
+from mannerly.engine.plan import HOLD_DELAY_S, EnginePlan
+from mannerly.engine.redirects import redirection, retry_priority
+from mannerly.engine.robots_reader import RobotsReader
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.workbench import Seat
 from mannerly.fetch.contract import Channel, Fetched, Transport
-from mannerly.model import (
-    NewUrl,
-    Outcome,
-    Priority,
-    QueuedUrl,
-    RobotsState,
-    Source,
-)
+from mannerly.model import Outcome, QueuedUrl
 from mannerly.observe.tally import Tally
-from mannerly.politeness.gate import GiveUp, KnownRobots, MustFetch, RobotsCache, Ruling, Wait, ask
+from mannerly.politeness.gate import GiveUp, MustFetch, RobotsCache, Ruling, Wait
 from mannerly.politeness.pacing import (
     Pace,
     PacePolicy,
     after_failure,
     after_response,
-    delay_for,
     parse_retry_after,
 )
-from mannerly.url import origin_of, path_of, url_hash
-
-log = logging.getLogger(__name__)
+from mannerly.url import origin_of, path_of
 
 NO_SERVER = frozenset(
     {
@@ -54,9 +46,12 @@ NO_SERVER = frozenset(
 )
 """There was nobody to ask for robots.txt: the failure is the URL's own, not that of robots.txt."""
 
-FALLS_BACK_TO_HTTP = frozenset(
-    {Outcome.CONNECT_FAILED, Outcome.TLS_FAILED, Outcome.TIMED_OUT, Outcome.BROKEN}
-)
+
+class Ended(NamedTuple):
+    """The visit is over."""
+
+    next_at: float | None
+    """When the seat may be served again; None: it was released."""
 
 
 class Visitor:
@@ -70,14 +65,23 @@ class Visitor:
         sieve: Sieve,
         reader: PageReader,
         ledger: Ledger,
+        claims: Claims,
         tally: Tally,
         clock: Clock,
     ) -> None:
         self._plan = plan
         self._pace = pace
         self._transport = transport
-        self._robots = robots
-        self._robots_reader = RobotsReader(transport, sieve, tally)
+        reading = RobotsReader(
+            pace=pace,
+            transport=transport,
+            sieve=sieve,
+            claims=claims,
+            ledger=ledger,
+            tally=tally,
+            clock=clock,
+        )
+        self._gate = Gatekeeper(pace=pace, cache=robots, reader=reading, ledger=ledger, clock=clock)
         self._sieve = sieve
         self._reader = reader
         self._ledger = ledger
@@ -91,19 +95,25 @@ class Visitor:
             self._release(seat, "lapsed")
             return None
         if seat.next_url == 0:
-            self._robots.learn(seat.lease.robots, now)
+            self._gate.welcome(seat)
         deadline_at = now + self._plan.visit_timeout_s
-        asked_robots = False
+        read: Ruling | GiveUp | None = None
         wait_until_at: float | None = None
         while seat.has_url:
             url = seat.lease.urls[seat.next_url]
             origin = origin_of(url.url)
-            if asked_robots and origin != seat.channel_origin:
+            if read is not None and origin != seat.channel_origin:
                 break  # another origin is another visit
             if self._sieve.excluded(url.url, seat.lease.site):
                 self._settle(seat, url, Outcome.EXCLUDED, detail="on the exclusion list")
                 continue
-            answer = ask(self._pace, self._robots.get(origin), self._clock.now())
+            # What was read in this visit holds for all of it, however soon it gets stale.
+            answer = self._gate.ask(origin) if read is None else read
+            if isinstance(answer, MustFetch):
+                told = await self._read_robots(seat, url, origin, answer.failures, deadline_at)
+                if isinstance(told, Ended):
+                    return told.next_at
+                answer = read = told
             if isinstance(answer, Wait):
                 seat.next_url += 1  # stays in the queue
                 wait_until_at = min(wait_until_at or answer.until_at, answer.until_at)
@@ -111,34 +121,60 @@ class Visitor:
             if isinstance(answer, GiveUp):
                 self._settle(seat, url, Outcome.ROBOTS_UNREACHABLE)
                 continue
-            if isinstance(answer, MustFetch):
-                asked_robots = True
-                asked_at = self._clock.wall()
-                fetched = await self._robots_reader.fetch(
-                    self._channel(seat, origin), origin, seat, deadline_at
-                )
-                if fetched.failure is Outcome.NOT_SENT:
-                    self._release(seat, "lapsed")
-                    return None
-                self._tally.visits += 1
-                if fetched.failure in NO_SERVER or _may_fall_back(url, fetched.failure):
-                    return self._conclude(seat, url, origin, fetched, asked_at)
-                known = self._learn_robots(seat, origin, fetched, answer.failures)
-                if known.state is RobotsState.UNREACHABLE:
-                    self._end_without_robots(seat, known, fetched)
-                    return None
-                answer = Ruling(known.rules)
             verdict = answer.rules.verdict(path_of(url.url))
             if not verdict.allowed:
                 detail = f"robots.txt line {verdict.line}: {verdict.rule}"
                 self._settle(seat, url, Outcome.DISALLOWED, detail=detail)
                 continue
-            if not asked_robots:
+            if read is None:
                 self._tally.visits += 1
             return await self._visit_page(seat, url, origin, deadline_at)
-        if wait_until_at is not None and not asked_robots:
+        if wait_until_at is not None and read is None:
             seat.not_before_at = max(seat.not_before_at, wait_until_at)
         return self._go_on(seat, seat.lease.failures)
+
+    async def _read_robots(
+        self, seat: Seat, url: QueuedUrl, origin: str, failures: int, deadline_at: float
+    ) -> Ruling | GiveUp | Ended:
+        """Ask the origin for its robots.txt: what it means, or the end of the visit."""
+        asked_at = self._clock.wall()
+        channel = self._channel(seat, origin)
+        answer = await self._gate.read(channel, origin, seat, deadline_at)
+        fetched = answer.fetched
+        if fetched.failure is Outcome.NOT_SENT:
+            self._release(seat, "lapsed")
+            return Ended(None)
+        self._tally.visits += 1
+        if falls_back(url, fetched.failure):
+            return Ended(self._fall_back(seat, url, origin, fetched, asked_at))
+        if fetched.failure in NO_SERVER:
+            return Ended(self._conclude(seat, url, origin, fetched, asked_at))
+        told = self._gate.learn(seat, origin, answer, failures)
+        if isinstance(told, Wait):
+            seat.decided += 1
+            why = "robots postponed" if answer.postponed else "robots unreachable"
+            self._tally.deferred[why] += 1
+            self._release(seat, "")
+            return Ended(None)
+        if self._gate.is_news(seat, origin):
+            # Should we die in the visit, the site comes back after the delay that the frontier
+            # knows of. So it is told first, by giving the lease back, and the page comes with the
+            # next one. To wait here until a checkpoint has told it would keep a slot busy; a lease
+            # that nobody could end early would make each site wait for the longest delay there is.
+            self._release(seat, "")
+            return Ended(None)
+        return told
+
+    def _fall_back(
+        self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, asked_at: float
+    ) -> float | None:
+        """Nobody speaks https at this bare domain: it is settled, and http comes in its place."""
+        assert fetched.failure is not None
+        self._ledger.add_links([over_http(url, seat.lease.site)])
+        self._settle(seat, url, fetched.failure, fetched=fetched, fetched_at=asked_at)
+        seat.not_before_at = fetched.ended_at + self._gate.delay(origin)
+        seat.close_channel()
+        return self._go_on(seat, 0)
 
     async def _visit_page(
         self, seat: Seat, url: QueuedUrl, origin: str, deadline_at: float
@@ -164,7 +200,7 @@ class Visitor:
         pace = self._judge(seat, url, origin, fetched)
         seat.not_before_at = fetched.ended_at + pace.rest_s
         if pace.settle is None:
-            self._ledger.defer(seat.lease, url)
+            self._ledger.defer(seat.lease, url, retry_priority(url))
             why = fetched.failure.name.lower() if fetched.failure else f"http {fetched.status}"
             self._tally.deferred[why] += 1
             seat.next_url += 1
@@ -180,10 +216,8 @@ class Visitor:
         return self._go_on(seat, pace.failures)
 
     def _judge(self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched) -> Pace:
-        delay_s = self._delay(origin)
+        delay_s = self._gate.delay(origin)
         if fetched.failure is not None:
-            if _may_fall_back(url, fetched.failure):
-                return Pace(fetched.failure, delay_s, 0, abandoned=False)
             return after_failure(
                 self._pace,
                 failure=fetched.failure,
@@ -204,7 +238,7 @@ class Visitor:
         self, seat: Seat, url: QueuedUrl, outcome: Outcome, fetched: Fetched, fetched_at: float
     ) -> None:
         """The URL is done: its page, its links, its redirect, its record."""
-        redirect_to = ""
+        redirect_to = detail = ""
         if outcome is Outcome.FETCHED:
             reading = self._reader.read(fetched, url, seat.lease, fetched_at)
             self._tally.links_seen += reading.links_seen
@@ -214,42 +248,17 @@ class Visitor:
                 self._ledger.store(reading.page)
                 self._tally.pages_stored += 1
         elif outcome is Outcome.REDIRECTED:
-            redirect_to, links = self._reader.redirect(fetched, url)
+            redirect_to, links, detail = redirection(fetched, url, self._sieve)
             self._ledger.add_links(links)
-        elif _may_fall_back(url, outcome):
-            self._ledger.add_links([_over_http(url, seat.lease.site)])
         self._settle(
-            seat, url, outcome, fetched=fetched, fetched_at=fetched_at, redirect_to=redirect_to
+            seat,
+            url,
+            outcome,
+            fetched=fetched,
+            fetched_at=fetched_at,
+            redirect_to=redirect_to,
+            detail=detail,
         )
-
-    def _learn_robots(
-        self, seat: Seat, origin: str, fetched: Fetched, failures: int
-    ) -> KnownRobots:
-        record = robots_record(origin, fetched, failures)
-        known = self._robots.put(record, fetched.ended_at)
-        self._ledger.learn(Learned(seat.lease, record, fetched.ended_at))
-        delay_s = delay_for(self._pace, known.rules.crawl_delay)
-        seat.not_before_at = max(seat.not_before_at, fetched.ended_at + delay_s)
-        return known
-
-    def _end_without_robots(self, seat: Seat, known: KnownRobots, fetched: Fetched) -> None:
-        """robots.txt did not answer: the site rests, the URL stays where it is.
-
-        The gate counts how often: after `max_tries` it settles the origin's URLs.
-        """
-        pace = after_failure(
-            self._pace,
-            failure=Outcome.ROBOTS_UNREACHABLE,
-            delay_s=delay_for(self._pace, None),
-            failures=known.failures - 1,
-            tries=0,
-        )
-        asked_s = parse_retry_after(fetched.header("retry-after"), self._clock.wall()) or 0.0
-        rest_s = max(pace.rest_s, min(asked_s, self._pace.retry_ceiling_s))
-        seat.not_before_at = max(seat.not_before_at, known.fetched_at + rest_s)
-        seat.decided += 1
-        self._tally.deferred["robots unreachable"] += 1
-        self._release(seat, "")
 
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""
@@ -265,9 +274,14 @@ class Visitor:
         seat.close_channel()
         if not seat.decided and cause:
             self._tally.leases_unused[cause] += 1
-        delay_s = self._delay(seat.channel_origin) if seat.channel_origin else 0.0
         self._ledger.release(
-            Release(seat.lease, seat.not_before_at, seat.lease.failures, abandoned, delay_s)
+            Release(
+                seat.lease,
+                seat.not_before_at,
+                seat.lease.failures,
+                abandoned,
+                self._gate.delay_to_keep(seat),
+            )
         )
 
     def release_unserved(self, seat: Seat) -> None:
@@ -284,7 +298,7 @@ class Visitor:
     def release_interrupted(self, seat: Seat) -> None:
         """Give back a lease in mid-visit. A request may be on its way, so the site rests as if it
         had been answered now."""
-        delay_s = self._delay(seat.channel_origin)
+        delay_s = self._gate.delay(seat.channel_origin)
         seat.not_before_at = max(seat.not_before_at, self._clock.now() + delay_s)
         self._release(seat, "stopped")
 
@@ -319,18 +333,3 @@ class Visitor:
             seat.channel = self._transport.open(origin)
             seat.channel_origin = origin
         return seat.channel
-
-    def _delay(self, origin: str) -> float:
-        known = self._robots.get(origin)
-        return delay_for(self._pace, known.rules.crawl_delay if known else None)
-
-
-def _may_fall_back(url: QueuedUrl, failure: Outcome | None) -> bool:
-    """A bare domain that fails over https is tried over http."""
-    return url.source == Source.BARE_SEED and failure in FALLS_BACK_TO_HTTP
-
-
-def _over_http(url: QueuedUrl, site: str) -> NewUrl:
-    """The same bare-domain seed without TLS."""
-    plain = "http://" + url.url.removeprefix("https://")
-    return NewUrl(site, url_hash(plain), plain, url.depth, Priority.NEXT, Source.SEED, url.referrer)

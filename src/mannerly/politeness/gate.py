@@ -68,7 +68,7 @@ class RobotsCache:
     """Parsed robots.txt of the origins visited last, bounded by the bytes they take."""
 
     def __init__(self, agent: str, limit_bytes: int = 64 * 1024 * 1024) -> None:
-        self._agent = agent
+        self.agent = agent
         self._limit_bytes = limit_bytes
         self._bytes = 0
         self._known: OrderedDict[str, KnownRobots] = OrderedDict()
@@ -88,7 +88,7 @@ class RobotsCache:
     def put(self, record: RobotsRecord, fetched_at: float) -> KnownRobots:
         rules = ALLOW_ALL
         if record.state is RobotsState.FOUND:
-            rules = parse_robots(record.body, self._agent)
+            rules = parse_robots(record.body, self.agent)
         known = KnownRobots(record.state, rules, fetched_at, record.failures)
         self._forget(record.origin)
         self._known[record.origin] = known

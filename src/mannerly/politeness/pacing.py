@@ -17,6 +17,7 @@ count from the end of the last response.
 """
 
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
@@ -116,9 +117,9 @@ def parse_retry_after(value: str, wall_now: float) -> float | None:
         return float(value[:10])
     try:
         when = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    try:
+        if when.tzinfo is None:
+            # The old forms of a date name no zone; in HTTP it is always GMT, not that of the host.
+            when = when.replace(tzinfo=UTC)
         return max(0.0, when.timestamp() - wall_now)
-    except (ValueError, OverflowError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None

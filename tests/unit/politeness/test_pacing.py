@@ -1,6 +1,9 @@
 """The pace after a visit, as rules and as properties."""
 
 import dataclasses
+import time
+from datetime import UTC, datetime
+from email.utils import format_datetime
 
 import pytest
 from hypothesis import given
@@ -113,10 +116,44 @@ def test_back_off_grows_and_is_bounded(failures: int) -> None:
     ("value", "seconds"),
     [("120", 120), (" 0 ", 0), ("Fri, 15 Jan 2027 08:01:40 GMT", 100),
      ("Fri, 15 Jan 2027 07:00:00 GMT", 0), ("", None), ("soon", None), ("-5", None),
-     ("1.5", None), ("99999999999999999999", 9999999999)],
+     ("1.5", None), ("99999999999999999999", 9999999999),
+     ("Friday, 15-Jan-27 08:01:40 GMT", 100), ("Fri Jan 15 08:01:40 2027", 100),
+     ("Fri, 15 Jan 2027 10:01:40 +0200", 100), ("Fri, 31 Dec 9999 23:59:59 GMT", 251_602_300_799),
+     ("120, 120", None), ("\u0663\u0660", None), ("Fri, 99 Jan 2027 08:01:40 GMT", None)],
 )  # fmt: skip
 def test_both_forms_of_retry_after(value: str, seconds: float | None) -> None:
     assert parse_retry_after(value, WALL) == seconds
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+def test_a_date_without_a_zone_is_not_that_of_the_machine(
+    zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert parse_retry_after("Fri Jan 15 08:01:40 2027", WALL) == 100
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@given(st.integers(0, 10**9))
+def test_both_forms_say_the_same(seconds: int) -> None:
+    date = format_datetime(datetime.fromtimestamp(WALL + seconds, UTC), usegmt=True)
+    assert parse_retry_after(date, WALL) == parse_retry_after(str(seconds), WALL) == seconds
+
+
+@given(st.sampled_from([429, 503]), st.text() | st.integers().map(str), st.integers(0, 60))
+def test_whatever_a_site_asks_for_it_rests_a_bounded_and_growing_time(
+    status: int, value: str, failures: int
+) -> None:
+    asked_s = parse_retry_after(value, WALL)
+    pace = respond(status, retry_after_s=asked_s, failures=failures)
+    again = respond(status, retry_after_s=asked_s, failures=failures + 1)
+    assert 70 <= pace.rest_s <= POLICY.retry_ceiling_s
+    assert again.rest_s >= pace.rest_s
+    assert pace.failures == failures + 1
 
 
 @given(st.text())

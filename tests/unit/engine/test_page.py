@@ -1,0 +1,68 @@
+"""What is stored and followed of a page whose owner does not want everything."""
+
+import pytest
+
+from mannerly.config import build
+from mannerly.engine.page import PageReader
+from mannerly.engine.plan import EnginePlan
+from mannerly.fetch.contract import Fetched
+from mannerly.model import Lease
+from tests.unit.engine.urls import HOME, queued, sieve
+
+WALL = 1_800_000_000.0
+LEASE = Lease("example.org", 1, 2, [], [], 0, 0.0)
+
+
+def read(meta: str, *headers: tuple[bytes, bytes]) -> tuple[bool, bool]:
+    """Is a page with one link stored, and is the link followed?"""
+    body = f"<html><head>{meta}</head><body>Words. <a href='/next'>On</a></body></html>"
+    fetched = Fetched(HOME, status=200, body=body.encode(), started_at=1.0, ended_at=2.0)
+    fetched.headers = [(b"Content-Type", b"text/html"), *headers]
+    plan = EnginePlan.of(build({"email": "a@example.org"}), 10)
+    reading = PageReader(plan, sieve(), "Mannerly").read(fetched, queued(), LEASE, WALL)
+    return reading.page is not None, bool(reading.links)
+
+
+BOTH = (True, True)
+
+
+@pytest.mark.parametrize(
+    ("meta", "expected"),
+    [
+        ("", BOTH),
+        ("<meta name=robots content='noindex'>", (False, True)),
+        ("<META NAME=ROBOTS CONTENT='NoIndex, NoFollow'>", (False, False)),
+        ("<meta name=robots content=none>", (False, False)),
+        ("<meta name=robots content=nofollow>", (True, False)),
+        ("<meta name=mannerly content='noindex'>", (False, True)),
+        ("<meta name=MANNERLY content='nofollow'>", (True, False)),
+        ("<meta name=otherbot content='none'>", BOTH),
+        ("<meta name=robots content=noindex><meta name=mannerly content=nofollow>", (False, False)),
+        ("<meta name=robots content='index,follow'>", BOTH),
+        ("<meta name=robots content='max-snippet:-1'>", BOTH),
+    ],
+)
+def test_meta_robots(meta: str, expected: tuple[bool, bool]) -> None:
+    assert read(meta) == expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ([b"noindex"], (False, True)),
+        ([b"NONE"], (False, False)),
+        ([b"mannerly: noindex"], (False, True)),
+        ([b"otherbot: noindex", b"nofollow"], (True, False)),
+        ([b"otherbot: none"], BOTH),
+        ([b"unavailable_after: 25 Jun 2010 15:00:00 GMT"], (False, True)),
+        ([b"unavailable_after: 25 Jun 2050 15:00:00 GMT"], BOTH),
+        ([b"\xff\xfe, noindex"], (False, True)),
+    ],
+)
+def test_x_robots_tag(headers: list[bytes], expected: tuple[bool, bool]) -> None:
+    assert read("", *((b"X-ROBOTS-Tag", value) for value in headers)) == expected
+
+
+def test_header_and_page_add_up() -> None:
+    meta = "<meta name=robots content=nofollow>"
+    assert read(meta, (b"x-robots-tag", b"noindex")) == (False, False)
