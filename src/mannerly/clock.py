@@ -48,6 +48,9 @@ class Executor(Protocol):
         Urgent work goes before what is not.
         """
 
+    def pressed(self) -> bool:
+        """Whether urgent work waits: who is at it now should come to an end. For any thread."""
+
     def close(self) -> None:
         """Wait for what was submitted, then give the thread back."""
 
@@ -80,6 +83,10 @@ class ThreadExecutor:
         self._waiting.put((0 if urgent else 1, next(self._count), do))
         return await asyncio.wrap_future(future)
 
+    def pressed(self) -> bool:
+        with self._waiting.mutex:
+            return bool(self._waiting.queue) and self._waiting.queue[0][0] == 0
+
     def close(self) -> None:
         self._waiting.put((2, next(self._count), None))
         self._thread.join()
@@ -94,6 +101,9 @@ class InlineExecutor:
 
     async def run(self, work: Callable[[], T], *, urgent: bool = False) -> T:
         return work()
+
+    def pressed(self) -> bool:
+        return False
 
     def close(self) -> None:
         pass

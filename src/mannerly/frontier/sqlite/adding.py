@@ -1,15 +1,17 @@
 """Add: what is not known yet goes into `seen` and its site's queue, or over the cap into its spill.
 
 A batch is grouped by site and sorted by site and hash, so that neighbours in the tables are written
-together: the larger the batch, the fewer pages are written per URL. It is cut into slices, each its
-own transaction, so that a lease of any process never waits longer than for one of them.
+together: the larger the batch, the fewer pages are written per URL. It is cut into slices; a
+transaction takes as many as it can until somebody waits, so that a lease of any process never
+waits longer than for one of them. Only the last transaction is synced to disk: it takes with it all
+that is in the log before it.
 """
 
 import json
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from mannerly.frontier import caps
 from mannerly.frontier.contract import Added
@@ -20,8 +22,12 @@ from mannerly.frontier.sqlite.tally import NOBODY, Name, count
 from mannerly.model import Caps, DropCause, NewUrl, SiteState
 
 SLICE = 500
-"""URLs per transaction: about 10 ms. A number and not a time, so that the same input is always
-cut in the same places."""
+"""URLs that are added between two looks whether anybody waits: about 10 ms. A number and not a
+time, so that the same input is always cut in the same places."""
+
+SLICES = 8
+"""So many are added in one transaction if nobody waits: half of what a commit costs is the same
+however much it writes."""
 
 
 class SiteIds:
@@ -86,7 +92,10 @@ class Batch:
             groups += [(0, key, members[key]) for key in unborn]
         else:
             self.foreign = sum(len(members[key]) for key in unborn)
-        self.slices = _slices(groups, urls)
+        self._slices = deque(_slices(groups, urls))
+        self._unsynced = False
+        self.pieces = len(self._slices)
+        """How many pieces of work it is at most."""
 
     def _find(self, keys: Iterable[str]) -> list[tuple[int, str]]:
         get = self._ids.get
@@ -104,22 +113,54 @@ class Batch:
             found += [(site, key) for key, site in stored.items()]
         return found
 
-    def apply(self, part: Sequence[Group]) -> Added:
-        """Add one slice, in one transaction."""
-        given = sum(len(members) for _, _, members in part)
-        with self._database.writing("add slice", urls=given) as transaction:
+    def apply(self, pressed: Callable[[], bool]) -> Added:
+        """Add what is left, in one transaction: as much of it as time allows, at least a slice."""
+        if not self._slices:
+            return NOTHING
+        durable = len(self._slices) <= SLICES
+        done: list[Added] = []
+        born: dict[str, int] = {}
+        with self._database.writing("add", durable=durable, slices=SLICES) as transaction:
+            changes = transaction.changes()
             first_seq = self._first_seq
             if first_seq is None:
                 # Who comes first in the batch is older, so places go by the index in it.
                 first_seq = transaction.reserve(len(self._urls))
-            born = make_sites(transaction, [key for site, key, _ in part if not site])
-            groups = {site or born[key]: members for site, key, members in part}
-            work = _Slice(transaction, self._limits, self._urls, first_seq, groups)
-            work.apply()
+            for part in islice(self._slices, SLICES):
+                if done and (pressed() or self._database.wanted()):
+                    break
+                done.append(self._apply(transaction, part, first_seq, born))
+            wrote = transaction.changes() != changes
+        for _ in done:
+            self._slices.popleft()
         self._first_seq = first_seq
         self._ids.learn(born)
-        known = given - work.new - work.spilt - work.dropped
+        self._unsynced = not durable if wrote else self._unsynced
+        if self._unsynced and not self._slices:
+            self._database.sync()
+            self._unsynced = False
+        return total(done)
+
+    def _apply(
+        self,
+        transaction: Transaction,
+        part: Sequence[Group],
+        first_seq: int,
+        born: dict[str, int],
+    ) -> Added:
+        born |= make_sites(transaction, [key for site, key, _ in part if not site])
+        groups = {site or born[key]: members for site, key, members in part}
+        work = _Slice(transaction, self._limits, self._urls, first_seq, groups)
+        work.apply()
+        known = sum(map(len, groups.values())) - work.new - work.spilt - work.dropped
         return Added(new=work.new, known=known, foreign=0, spilt=work.spilt, dropped=work.dropped)
+
+
+NOTHING = Added(0, 0, 0)
+
+
+def total(parts: Iterable[Added]) -> Added:
+    return Added(*map(sum, zip(NOTHING, *parts, strict=True)))
 
 
 class _Slice:

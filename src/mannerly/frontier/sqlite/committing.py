@@ -34,8 +34,8 @@ NOT_FINAL = frozenset({Outcome.PENDING, Outcome.NOT_SENT})
 
 
 def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Committed:
-    sizes = {"settled": len(commit.settled), "released": len(commit.released)}
-    with database.writing("commit", **sizes) as transaction:
+    settled, released = len(commit.settled), len(commit.released)
+    with database.writing("commit", settled=settled, released=released) as transaction:
         state, _ = enlisted_state(transaction, writer)
         if commit.sequence == state.sequence:
             return Committed(state.refused)
@@ -45,13 +45,12 @@ def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Com
                 "two processes write under one id, or one goes on from an old copy"
             )
         live, counts, refused = _judge(transaction, commit)
-        settled = _of(live, commit.settled)
-        released = _of(live, commit.released)
-        _settle(transaction, writer, settled, counts)
+        done, given_back = _of(live, commit.settled), _of(live, commit.released)
+        _settle(transaction, writer, done, counts)
         _defer(transaction, _of(live, commit.deferred))
         _learn_robots(transaction, _of(live, commit.robots))
-        _release(transaction, released, counts, limits)
-        _go_on(transaction, {part.handle for part in settled}, released, counts)
+        _release(transaction, given_back, counts, limits)
+        _go_on(transaction, {part.handle for part in done}, given_back, counts)
         count(transaction, writer, Name.REFUSED, len(refused))
         transaction.execute(
             statements.ADVANCE, (commit.sequence, json.dumps(sorted(refused)), writer)

@@ -25,7 +25,7 @@ CACHE_BYTES = 64 * 1024 * 1024
 BUSY_TIMEOUT_S = 10
 """For programs that do not take turns: a shell, a backup, a copy of ours that is just closing."""
 
-WAL_BYTES = 64 * 1024 * 1024
+WAL_BYTES = 16 * 1024 * 1024
 """The log is copied into the database when it is longer than this. Longer means fewer writes,
 because a page that changed many times is copied once; it also means a longer pause."""
 
@@ -34,12 +34,17 @@ class Transaction:
     """What the verbs see inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, epoch: Epoch, now: Instant, seq: int):
+        self._connection = connection
         self.execute = connection.execute
         self.executemany = connection.executemany
         self.cursor = connection.cursor
         self.now = now
         self.rest_until = epoch.rest_until
         self.next_seq = seq
+
+    def changes(self) -> int:
+        """Rows changed so far, since the file was opened."""
+        return self._connection.total_changes
 
     def reserve(self, count: int) -> int:
         """The first of `count` fresh places in queues: behind every place given before."""
@@ -68,6 +73,7 @@ class Database:
         self._clock = clock
         self._boot_id = boot_id
         self._timings = timings
+        self._synchronous = self._mode = synchronous
         self._checkpoint_above = WAL_BYTES
         self._wal = path.with_name(path.name + "-wal")
         with translated(path):
@@ -128,6 +134,11 @@ class Database:
         if after != before:
             execute(statements.NEW_EPOCH, after)
 
+    def sync(self) -> None:
+        """Make durable what was written without being so."""
+        with self.writing("sync") as transaction:
+            transaction.reserve(1)  # something has to be written for it
+
     @contextmanager
     def reading(self, name: str, **sizes: int) -> Iterator[Transaction]:
         """A consistent view of what is committed. Waits for nobody and delays nobody. Timed as
@@ -141,21 +152,34 @@ class Database:
                     self._connection.execute("ROLLBACK")
 
     @contextmanager
-    def writing(self, name: str, **sizes: int) -> Iterator[Transaction]:
+    def writing(self, name: str, *, durable: bool = True, **sizes: int) -> Iterator[Transaction]:
         """The one transaction that may write now. Durable when the block is left; if anything is
         raised in it, nothing happened. A block that changes nothing writes nothing.
 
-        Timed as `name`, without the waiting for the turn, which is an operation of its own.
+        Not `durable`: a power cut may undo it, until the next durable one that writes anything, of
+        any process (they share one log, and what is synced is all of it). Timed as `name`, without
+        the waiting for the turn, which is an operation of its own.
         """
         with translated(self.path):
+            self._sync("NORMAL" if not durable else self._synchronous)
             with self._taken_turn(), self._timings.measure(name, **sizes), self._begun():
                 changes = self._connection.total_changes
                 transaction = self._transaction()
+                first_seq = transaction.next_seq
                 yield transaction
-                if self._connection.total_changes != changes:
+                if (self._connection.total_changes, transaction.next_seq) != (changes, first_seq):
                     seen = (transaction.now.at, self._clock.wall(), transaction.next_seq)
                     self._connection.execute(statements.RECORD_MOMENT, seen)
             self._copy_log()
+
+    def wanted(self) -> bool:
+        """Whether another process waits for the turn that this one has."""
+        return self._turn.wanted()
+
+    def _sync(self, mode: Synchronous) -> None:
+        if mode != self._mode:
+            self._connection.execute(f"PRAGMA synchronous = {mode}")
+            self._mode = mode
 
     @contextmanager
     def _taken_turn(self) -> Iterator[None]:

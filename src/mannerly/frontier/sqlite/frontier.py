@@ -30,7 +30,7 @@ from mannerly.frontier.sqlite import (
     tally,
     writers,
 )
-from mannerly.frontier.sqlite.adding import Batch, SiteIds
+from mannerly.frontier.sqlite.adding import Batch, SiteIds, total
 from mannerly.frontier.sqlite.database import Database, Synchronous
 from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
 from mannerly.timing import Timings
@@ -118,17 +118,11 @@ class SqliteFrontier:
         batch = await self._run(
             lambda database: Batch(database, self._ids, self._caps, urls, new_sites=new_sites)
         )
-        # Each slice is work of its own, so that a lease of this process comes in between, too.
-        added = await asyncio.gather(
-            *(self._executor.run(partial(batch.apply, part)) for part in batch.slices)
-        )
-        return Added(
-            new=sum(it.new for it in added),
-            known=sum(it.known for it in added),
-            foreign=batch.foreign,
-            spilt=sum(it.spilt for it in added),
-            dropped=sum(it.dropped for it in added),
-        )
+        # Submitted all at once, and each a piece of work of its own, so that a lease of this
+        # process comes in between. A piece that finds nothing left to do returns at once.
+        pieces = (partial(batch.apply, self._executor.pressed) for _ in range(batch.pieces))
+        added = await asyncio.gather(*map(self._executor.run, pieces))
+        return total(added)._replace(foreign=batch.foreign)
 
     async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
         leased_at = self._clock.now()

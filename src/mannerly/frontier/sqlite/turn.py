@@ -54,6 +54,15 @@ class Turn:
         finally:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
 
+    def wanted(self) -> bool:
+        """Whether somebody is next. For the one whose turn it is."""
+        try:
+            fcntl.flock(self._next, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._next, fcntl.LOCK_UN)
+        return False
+
     def _take(self, descriptor: int, give_up_at: float) -> None:
         while True:
             try:
