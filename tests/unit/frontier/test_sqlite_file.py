@@ -132,7 +132,7 @@ async def test_a_long_reader_delays_nobody(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     "statement",
-    [statements.READY, statements.EARLIEST, statements.SITES_READY, statements.HEAD],
+    [statements.READY, statements.EARLIEST, statements.SITES_READY, statements.HEADS],
     ids=["ready", "earliest", "sites_ready", "head"],
 )
 async def test_leasing_walks_an_index_and_sorts_nothing(tmp_path: Path, statement: str) -> None:

@@ -45,10 +45,10 @@ def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Com
                 "two processes write under one id, or one goes on from an old copy"
             )
         live, counts, refused = _judge(transaction, commit)
-        done, given_back = _of(live, commit.settled), _of(live, commit.released)
+        done, given_back = _of(live, refused, commit.settled), _of(live, refused, commit.released)
         _settle(transaction, writer, done, counts)
-        _defer(transaction, _of(live, commit.deferred))
-        _learn_robots(transaction, _of(live, commit.robots))
+        _defer(transaction, _of(live, refused, commit.deferred))
+        _learn_robots(transaction, _of(live, refused, commit.robots))
         _release(transaction, given_back, counts, limits)
         _go_on(transaction, {part.handle for part in done}, given_back, counts)
         count(transaction, writer, Name.REFUSED, len(refused))
@@ -75,18 +75,17 @@ def _judge(
     counts = {}
     held = set()
     handles = json.dumps([handle for handle, _ in given])
-    for row in transaction.execute(statements.HELD_COUNTS, (handles,)).fetchall():
-        token, site = row[:2]
-        counts[site] = Counts(*row[1:])
+    for token, site, *fields in transaction.execute(statements.HELD_COUNTS, (handles,)):
+        counts[site] = Counts(site, *fields)
         if token:
             held.add((site, token))
     live = given & held
     return live, counts, frozenset(token for _, token in given - live)
 
 
-def _of(live: Leases, parts: Iterable[Part]) -> list[Part]:
+def _of(live: Leases, stale: frozenset[int], parts: Iterable[Part]) -> list[Part]:
     """The parts under live leases, in the order of the tables."""
-    return sorted(part for part in parts if part[:2] in live)
+    return sorted(part for part in parts if part[:2] in live) if stale else sorted(parts)
 
 
 def _settle(

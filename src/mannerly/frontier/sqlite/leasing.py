@@ -5,6 +5,7 @@ import random
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
+from operator import attrgetter
 
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Leased
@@ -93,14 +94,17 @@ def _pick(
     transaction: Transaction, want: int, urls: int, leased_at: float, chance: random.Random
 ) -> list[Lease]:
     """The sites that have been ready longest, with the heads of their queues."""
-    picked = []
     ready = transaction.execute(statements.READY, (transaction.now.at, want)).fetchall()
-    cursor = transaction.cursor()
-    for (site, key, failures), token in zip(ready, _tokens(chance, len(ready)), strict=True):
-        cursor.execute(statements.HEAD, (site, urls))
-        head = [QueuedUrl._make(row) for row in cursor.fetchall()]
-        picked.append(Lease(key, site, token, head, [], failures, leased_at))
-    return picked
+    heads: dict[int, list[QueuedUrl]] = {site: [] for site, _, _ in ready}
+    for site, *fields in transaction.execute(statements.HEADS, (json.dumps(list(heads)), urls)):
+        heads[site].append(QueuedUrl._make(fields))
+    if urls > 1:
+        for head in heads.values():
+            head.sort(key=attrgetter("priority", "seq"))
+    return [
+        Lease(key, site, token, heads[site], [], failures, leased_at)
+        for (site, key, failures), token in zip(ready, _tokens(chance, len(ready)), strict=True)
+    ]
 
 
 def _tokens(chance: random.Random, count: int) -> list[int]:
@@ -128,13 +132,8 @@ def _refill(transaction: Transaction, limits: Caps, sites: Sequence[int]) -> Non
 
 
 def _recall_robots(transaction: Transaction, leases: Sequence[Lease]) -> None:
-    wanted = json.dumps(
-        [
-            (lease.handle, origin)
-            for lease in leases
-            for origin in sorted({origin_of(url.url) for url in lease.urls})
-        ]
-    )
+    origins = {(lease.handle, origin_of(url.url)) for lease in leases for url in lease.urls}
+    wanted = json.dumps(sorted(origins))
     records: dict[int, list[RobotsRecord]] = defaultdict(list)
     for site, origin, state, body, fetched_at, failures in transaction.execute(
         statements.ROBOTS, (wanted,)
