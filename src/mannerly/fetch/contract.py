@@ -41,7 +41,8 @@ class Fetched:
     body: bytes = b""
     """As received, chunking removed, content coding *not* removed; at most `body_limit` bytes."""
     truncated: bool = False
-    """There was more than `body_limit`; the rest was not read."""
+    """The body is not all there is: there was more than `body_limit`, which was not read, or the
+    server sent a part (206) though the whole was asked for."""
     address: str = ""
     """The peer's IP address."""
     started_at: float = 0.0

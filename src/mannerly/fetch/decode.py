@@ -137,8 +137,9 @@ def _unbrotli(body: bytes, limit: int) -> _Undone:
     whole = bytearray()
     try:
         whole += stream.process(body, output_buffer_limit=min(_PIECE, limit + 1))
-        while len(whole) <= limit and not stream.can_accept_more_data():
-            whole += stream.process(b"", output_buffer_limit=_PIECE)
+        # `can_accept_more_data` is true as soon as all input was taken, with output still to come.
+        while len(whole) <= limit and (piece := stream.process(b"", output_buffer_limit=_PIECE)):
+            whole += piece
     except brotli.error as exc:
         if not whole:
             return _Undone(None, "called br, but is not")

@@ -5,6 +5,7 @@ from typing import Final
 
 from mannerly.clock import Clock
 from mannerly.errors import ConfigError, UrlError
+from mannerly.fetch import memory
 from mannerly.fetch.connect import Connector, FetchFailure
 from mannerly.fetch.contract import Fetched
 from mannerly.fetch.dns import Resolver
@@ -15,6 +16,7 @@ from mannerly.model import Outcome
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _ACCEPT: Final = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 _ENCODINGS: Final = "gzip, deflate, br, zstd"
+_PARTIAL: Final = 206
 
 
 class HttpTransport:
@@ -39,6 +41,8 @@ class HttpTransport:
         connect_timeout_s: float = 10.0,
         header_limit: int = 64 * 1024,
     ) -> None:
+        # Bodies are the largest things there are; without this a burst of them stays for ever.
+        memory.give_back()
         self._clock = clock
         self._header_limit = header_limit
         self._request_tail = _request_tail(user_agent, contact, accept_language)
@@ -188,7 +192,7 @@ class HttpChannel:
         fetched.status = reader.status
         fetched.headers = reader.headers
         fetched.body = bytes(reader.body)
-        fetched.truncated = reader.truncated
+        fetched.truncated = reader.truncated or reader.status == _PARTIAL
 
 
 def _is_clean(text: str) -> bool:

@@ -33,6 +33,7 @@ class ResponseReader:
         "_early",
         "_early_bytes",
         "_framing",
+        "_head_bytes",
         "_header_limit",
         "_held",
         "_idle_bytes",
@@ -58,6 +59,8 @@ class ResponseReader:
         self._parser: HttpResponseParser | None = self._new_parser()
         self._early: list[bytes] = []
         self._early_bytes = 0
+        self._head_bytes = 0
+        """Of headers and reasons, 1xx included: one read may bring more than the limit allows."""
         self._refused = ""
         """Why the parser did not take the head. It waits in `_held` to be mended."""
         self._held = bytearray()
@@ -192,7 +195,11 @@ class ResponseReader:
             return
         if mended is None:
             return
+        if len(self._held) - len(mended.rest) > self._header_limit:
+            self._break("headers too large")
+            return
         self._mended = mended
+        self._head_bytes = 0
         self._interim = mended.interim
         self.headers = []
         self._parser = self._new_parser()
@@ -211,6 +218,9 @@ class ResponseReader:
         if self.ended:
             self.reusable = False
 
+    def on_status(self, reason: bytes) -> None:
+        self._head_bytes += len(reason)
+
     def on_header(self, name: bytes, value: bytes) -> None:
         # After the head these are trailers, which nobody reads.
         if not self._framing:
@@ -221,6 +231,7 @@ class ResponseReader:
         if self.ended or parser is None:
             return
         status = parser.get_status_code()
+        self._head_bytes += sum(len(name) + len(value) + 4 for name, value in self.headers)
         if status < 200:
             self._interim += 1
             self.headers = []
@@ -238,10 +249,7 @@ class ResponseReader:
             self.headers = self._mended.headers
         if self._interim > MAX_INTERIM:
             self._break("too many 1xx responses")
-        elif len(self.headers) > MAX_HEADERS or (
-            self._early_bytes > self._header_limit
-            and sum(len(name) + len(value) + 4 for name, value in self.headers) > self._header_limit
-        ):
+        elif len(self.headers) > MAX_HEADERS or self._head_bytes > self._header_limit:
             self._break("headers too large")
 
     def _frame(self) -> None:

@@ -6,37 +6,24 @@ was measured with it:
 - 2,000 `<b id=...>` in a `<p>`, then 2,000 times `<p>x`: each block opens them all again. 29 kB
   of HTML, 1.4 GB of memory.
 - 100,000 open `<div>`: every start tag looks through all that are open. 500 kB, over 20 s.
-- A tag with 100,000 attributes: each is compared with all before it. 900 kB, over 20 s.
 
 Small documents cannot do much harm, and counting a few characters tells which are small; only the
 others are looked at. What is found is renamed (formatting elements: they mean nothing to us) or
-cut off (what follows the 400th level, or a tag with hundreds of attributes).
+cut off (what follows the 400th level). What is long rather than deep was cropped before (`crop`).
 """
 
 import re
 
-_MAX_COPIES = 500_000
-"""Elements that reopened formatting may add: about 200 MB for as long as a page is parsed."""
+_MAX_COPIES = 120_000
+"""Elements that reopened formatting may add: about 43 MB for as long as a page is parsed."""
 _MANY_TAGS = 10_000
 """With fewer, depth costs at most a quarter of a second."""
 _MAX_DEPTH = 400
-_MANY_BYTES = 128 * 1024
-"""With fewer, attributes cost at most about a second."""
-_LONG_TAG = 32 * 1024
 
 _FORMATTING = rb"(?:[bius]|em|tt|big|code|font|nobr|s(?:mall|tr(?:ike|ong)))"
 _FORMATTING_WITH_ATTRIBUTES = re.compile(rb"<" + _FORMATTING + rb"[\s/]", re.IGNORECASE)
-_FORMATTING_TAG = re.compile(rb"<(/?)(?=" + _FORMATTING + rb"[\s/>])", re.IGNORECASE)
-
-_HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
-_MANY_ATTRIBUTES = re.compile(
-    rb"<[a-zA-Z](?:[^\s/>]{256}"
-    rb"|[^\s/>]*+(?:[\s/]*+[^\s/>](?:[^\s/>=]{512}"
-    rb"|[^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'](?:[^\s>]{4096}|[^\s>]*+))|)"
-    rb")){256})"
-)
-"""A start tag with 256 attributes, wherever a tag could start; or with a name or bare value longer
-than any honest one, because only bounded pieces keep this search itself linear."""
+_FORMATTING_START = re.compile(rb"<(?=" + _FORMATTING + rb"[\s/>])", re.IGNORECASE)
+_FORMATTING_END = re.compile(rb"</(?=" + _FORMATTING + rb"[\s/>])", re.IGNORECASE)
 
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)(/>)?")
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
@@ -56,11 +43,7 @@ def defused(body: bytes, blocks: int) -> bytes:
     """
     tags = body.count(b"<")
     if tags > _MANY_TAGS or _may_reopen(body, tags, blocks):
-        body = _FORMATTING_TAG.sub(rb"<\1x-", body)
-    if len(body) > _MANY_BYTES and _may_have_long_tag(body):
-        found = _MANY_ATTRIBUTES.search(body)
-        if found:
-            body = body[: found.start()]
+        body = _FORMATTING_END.sub(b"</x-", _FORMATTING_START.sub(b"<x-", body))
     if tags > _MANY_TAGS:
         body = body[: _shallow(body)]
     return body
@@ -75,11 +58,6 @@ def _may_reopen(body: bytes, tags: int, blocks: int) -> bool:
     if (tags - body.count(b"</") - blocks // 2) * blocks <= _MAX_COPIES:
         return False
     return len(_FORMATTING_WITH_ATTRIBUTES.findall(body)) * blocks > _MAX_COPIES
-
-
-def _may_have_long_tag(body: bytes) -> bool:
-    """A long tag either shows no `>` for long, or hides some in quotes."""
-    return max(map(len, body.split(b">"))) > _LONG_TAG or _HIDDEN_END.search(body) is not None
 
 
 def _shallow(body: bytes) -> int:

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Href, Parsed
+from mannerly.parse.crop import cropped
 from mannerly.parse.defuse import defused
 from mannerly.parse.refresh import refresh_target
 from mannerly.parse.robots_tags import directives
@@ -51,6 +52,7 @@ def parse_html(
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
+    source = cropped(source)
     block = _BLOCK_ANY_CASE if _CAPITALS.search(source, 0, _HEAD) else _BLOCK
     source, blocks = block.subn(b"\f<", source)
     source = _with_lines(defused(source, blocks))

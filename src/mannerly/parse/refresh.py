@@ -2,12 +2,13 @@
 
 import re
 
+# Possessive throughout (`*+`): with `*`, 30 kB of digits took 24 s of going back and forth.
 _REFRESH = re.compile(
     r"""
-    [\t\n\f\r ]* (?: [0-9]+ | (?=\.) ) [0-9.]*      # a delay, of which the fraction is ignored
-    (?: [\t\n\f\r ]* [;,] | [\t\n\f\r ] )           # white space or a separator must follow
-    [\t\n\f\r ]*
-    (?: [uU][rR][lL] [\t\n\f\r ]* = [\t\n\f\r ]* )?
+    [\t\n\f\r ]*+ (?: [0-9]++ | (?=\.) ) [0-9.]*+   # a delay, of which the fraction is ignored
+    (?: [\t\n\f\r ]*+ [;,] | [\t\n\f\r ] )          # white space or a separator must follow
+    [\t\n\f\r ]*+
+    (?: [uU][rR][lL] [\t\n\f\r ]*+ = [\t\n\f\r ]*+ )?
     (?: " (?P<double>[^"]*) | ' (?P<single>[^']*) | (?P<bare>.*) )
     """,
     re.VERBOSE | re.DOTALL,

@@ -1,41 +1,16 @@
-"""A server that misbehaves by script: raw bytes, pauses and ends, one script per request."""
+"""A server that misbehaves by script, one script per request."""
 
 import asyncio
 import contextlib
-import socket
 import ssl
-import struct
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import cast
 
 from mannerly.clock import SystemClock
 from mannerly.fetch.dns import Resolved
 from mannerly.fetch.http import HttpTransport
-
-
-class End(Enum):
-    CLOSE = "close the connection"
-    RESET = "reset it"
-    HOLD = "keep it open and say nothing until the client goes"
-
-
-@dataclass(frozen=True)
-class Pause:
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Endless:
-    """The same bytes over and over, until the client goes."""
-
-    piece: bytes
-    pause_s: float = 0.0
-
-
-Step = bytes | Pause | Endless | End
-Script = list[Step]
+from tests.hostile.script import Script, play
 
 
 @dataclass
@@ -92,39 +67,10 @@ class ScriptedServer:
     async def _play(
         self, script: Script, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """True: the connection goes on."""
-        for step in script:
-            match step:
-                case bytes():
-                    await self._send(step, writer)
-                case Pause(seconds):
-                    await asyncio.sleep(seconds)
-                case Endless(piece, pause_s):
-                    while not writer.transport.is_closing():
-                        await self._send(piece, writer)
-                        await asyncio.sleep(pause_s)
-                    return False
-                case End.CLOSE:
-                    writer.close()
-                    await writer.wait_closed()
-                    return False
-                case End.RESET:
-                    self._reset(writer)
-                    return False
-                case End.HOLD:
-                    await reader.read()
-                    return False
-        return True
+        return await play(script, reader, writer, self._count)
 
-    async def _send(self, data: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(data)
-        await writer.drain()
-        self.sent_bytes += len(data)
-
-    def _reset(self, writer: asyncio.StreamWriter) -> None:
-        peer: socket.socket = writer.get_extra_info("socket")
-        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.transport.abort()
+    def _count(self, sent: int) -> None:
+        self.sent_bytes += sent
 
 
 @contextlib.asynccontextmanager

@@ -13,7 +13,8 @@ import uvloop
 from mannerly.clock import SystemClock
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
-from tests.unit.fetch.scripted_server import End, Endless, Pause, Script, serving, transport_to
+from tests.hostile.script import End, Endless, Pause, Script
+from tests.unit.fetch.scripted_server import serving, transport_to
 
 DEADLINE_S = 0.3
 SLACK_S = 1.5
@@ -282,6 +283,7 @@ CASES = [
         [b"HTTP/1.1 206 P\r\nContent-Length: 2\r\n\r\nok"],
         body=b"ok",
         status=206,
+        truncated=True,
         kept=True,
     ),
     Case(

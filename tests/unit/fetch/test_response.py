@@ -24,6 +24,9 @@ STREAMS = [
     b"<html>no head</html>\r\n\r\n",
     OK + b"Content-Length: 50\r\n\r\nshort",
     OK + b"X: " + b"x" * 3000 + b"\r\n\r\n",
+    b"HTTP/1.1 200 " + b"o" * 3000 + b"\r\n\r\n",
+    (b"HTTP/1.1 103 Hints\r\nLink: " + b"x" * 900 + b"\r\n\r\n") * 3 + OK + b"\r\nhi",
+    (b"HTTP/1.1 103 Hints\r\nLink: " + b"x" * 900 + b"\r\n\r\n") * 3 + OK + b"odd\r\n\r\nhi",
 ]
 
 

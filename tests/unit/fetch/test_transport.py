@@ -18,8 +18,9 @@ from mannerly.fetch.dns import Resolved
 from mannerly.fetch.http import HttpTransport
 from mannerly.fetch.response import ResponseReader
 from mannerly.model import Outcome
+from tests.hostile.script import End, Pause, Script
 from tests.unit.fetch.certificates import self_signed
-from tests.unit.fetch.scripted_server import End, NoResolver, Pause, Script, serving, transport_to
+from tests.unit.fetch.scripted_server import NoResolver, serving, transport_to
 
 OK: Script = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]
 SITE = "http://site.example"
