@@ -16,27 +16,42 @@ LONGEST_PAUSE_S = 10.0
 
 
 class Patience:
-    """Tries a step until it works, telling once why it does not and once when it does again."""
+    """Tries a step until it works, telling once why it does not and once when it does again.
+
+    The tally is shared by all that wait in this process: what is wrong with a database is wrong for
+    each of them, and told by the first and the last.
+    """
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._told = False
 
     async def until_done(self, step: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await step()
+        except (FrontierError, StoreError) as exc:
+            self._pause(exc)
+        self._tally.waiting += 1
+        try:
+            return await self._again(step)
+        finally:
+            self._tally.waiting -= 1
+
+    async def _again(self, step: Callable[[], Awaitable[T]]) -> T:
         pause_s = FIRST_PAUSE_S
         while True:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             try:
                 done = await step()
             except (FrontierError, StoreError) as exc:
-                if not self._told:
-                    self._told = True
-                    log.error("the crawl is paused: %s", exc)  # noqa: TRY400 - one line, no trace
                 self._tally.trouble = str(exc)
-                await asyncio.sleep(pause_s)
-                pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             else:
-                if self._told:
-                    self._told = False
+                if self._tally.waiting == 1:
                     self._tally.trouble = ""
                     log.info("the crawl goes on")
                 return done
+
+    def _pause(self, exc: Exception) -> None:
+        if not self._tally.waiting:
+            log.error("the crawl is paused: %s", exc)
+        self._tally.trouble = str(exc)

@@ -33,6 +33,8 @@ class Tally:
     checkpoints: int = 0
     trouble: str = ""
     """Why the crawl is paused at the moment; '' while it is not."""
+    waiting: int = 0
+    """Steps that wait for the disk or the database to work again."""
 
     @property
     def fetched(self) -> int:
