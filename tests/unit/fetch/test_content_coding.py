@@ -64,6 +64,14 @@ def test_undone(encoding: str, body: bytes) -> None:
     assert decode(body, encoding, LIMIT) == Decoded(PAGE, truncated=False, problem="")
 
 
+def test_br_is_read_to_its_end_however_short_it_is() -> None:
+    """All of the input is taken long before all of the output is there."""
+    blanks = b" " * (MIB - 1)
+    packed = brotli.compress(blanks)
+    assert len(packed) < 100
+    assert decode(packed, "br", MIB) == Decoded(blanks, truncated=False, problem="")
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd", "gzip, br"])
 def test_empty_body_is_empty(encoding: str) -> None:
     assert decode(b"", encoding, LIMIT) == Decoded(b"", truncated=False, problem="")

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from mannerly.parse import parse_html
+from mannerly.parse.crop import cropped
 
 PROGRAM = """
 import resource, sys, time

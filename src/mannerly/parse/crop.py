@@ -1,0 +1,103 @@
+"""How much of a document is parsed: less than all of it where its bytes would cost too much.
+
+A tree takes hundreds of bytes for each tag and each attribute, and Lexbor keeps names that HTML
+does not know in a table of 128 lists. What was measured with one MiB of each:
+
+- `<p>` over and over: 113 MB and 1.2 s.
+- `<p a b c d ...>`: 118 MB.
+- attributes of which no two have the same name: 13 s, and four times that for twice the size.
+- a single tag with 100,000 attributes, each compared with all before it: over 20 s.
+
+Text is never too long for this: a book of two MiB is parsed whole, and so are nearly all pages; a
+table of 20,000 bare cells loses its end. The counts are upper bounds, taken without telling a tag
+from one in a script or a comment, so nothing can be arranged in a document to be overlooked.
+"""
+
+import re
+
+MAX_TAGS = 40_000
+"""`<` characters: start tags, end tags, comments. Up to 25 MB."""
+MAX_ATTRIBUTES = 100_000
+"""Words in tags, where an attribute could begin. About 25 MB, if all of them are attributes."""
+MAX_NAMES = 30_000
+"""Distinct words in tags, of which each could be a name. A tenth of a second, if all are."""
+
+_HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>[^\"]*+|'[^'>]*+>[^']*+)")
+"""A quoted value with a `>` in it, as it would stand in a tag."""
+_MANY_ATTRIBUTES = re.compile(
+    rb"<[a-zA-Z](?:[^\s/>]{256}"
+    rb"|[^\s/>]*+(?:[\s/]*+[^\s/>](?:[^\s/>=]{512}"
+    rb"|[^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'](?:[^\s>]{4096}|[^\s>]*+))|)"
+    rb")){256})"
+)
+"""A start tag with 256 attributes, wherever a tag could start; or with a name or bare value longer
+than any honest one, because only bounded pieces keep this search itself linear."""
+_IN_TAG = re.compile(rb"<[a-zA-Z][^>]*+")
+
+_MANY_BYTES = 64 * 1024
+"""With fewer, the attributes of one tag cost at most a third of a second."""
+_LONG_TAG = 4 * 1024
+"""With shorter ones, attributes cost at most a third of a second in a MiB of tags."""
+_SMALL = 128 * 1024
+"""Fewer bytes cannot hold so many names that it matters."""
+_PORTION = 32 * 1024
+_BLANKS = bytes.maketrans(b"\t\n\f\r/", b"     ")
+_SEPARATORS = bytes.maketrans(b"\t\n\f\r/>=", b"       ")
+
+
+def cropped(body: bytes) -> bytes:
+    """`body`, or as much of its beginning as is within the bounds."""
+    if body.count(b"<") > MAX_TAGS:
+        body = body[: len(body) - len(body.split(b"<", MAX_TAGS)[-1]) - 1]
+    if len(body) > _MANY_BYTES:
+        body = body[: _first_long_tag(body)]
+    if len(body) > _SMALL and _most_attributes(body) > MAX_NAMES:
+        body = body[: _wordy(body)]
+    return body
+
+
+def _first_long_tag(body: bytes) -> int:
+    """Where the first tag with too many attributes begins; the end of `body` if there is none.
+
+    A long tag shows no `>` for long, but for those in quotes. Only such stretches are looked at: to
+    look at every tag takes as long as to parse them.
+    """
+    pieces = _HIDDEN_END.sub(lambda hidden: b"=" * len(hidden[0]), body).split(b">")
+    if max(map(len, pieces)) > _LONG_TAG:
+        at = 0
+        for piece in pieces:
+            end = at + len(piece)
+            if len(piece) > _LONG_TAG and (found := _MANY_ATTRIBUTES.search(body, at, end)):
+                return found.start()
+            at = end + 1
+    return len(body)
+
+
+def _most_attributes(body: bytes) -> int:
+    """An attribute begins after a blank, a slash or the closing quote of the one before it."""
+    return body.translate(_BLANKS).count(b" ") + _quotes(body) // 2
+
+
+def _wordy(body: bytes) -> int:
+    """Where the tags of `body` have had more words, or more distinct ones, than they may."""
+    attributes = 0
+    names: set[bytes] = set()
+    spare = MAX_NAMES
+    open_ended = _HIDDEN_END.sub(lambda hidden: hidden[0].replace(b">", b"="), body)
+    start = 0
+    while start < len(body):
+        end = open_ended.find(b">", start + _PORTION) + 1 or len(body)
+        tags = b" ".join(_IN_TAG.findall(open_ended, start, end))
+        attributes += len(tags.translate(_BLANKS).split()) + _quotes(tags) // 2
+        new = set(tags.translate(_SEPARATORS).split()) - names
+        names |= new
+        # A quote can end a value or be part of a name, so a word with quotes can be several names.
+        spare -= len(new) + _quotes(b"".join(new))
+        if attributes > MAX_ATTRIBUTES or spare < 0:
+            return start
+        start = end
+    return len(body)
+
+
+def _quotes(text: bytes) -> int:
+    return text.count(b'"') + text.count(b"'")

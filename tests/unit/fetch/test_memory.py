@@ -1,0 +1,35 @@
+"""Whether free memory goes back to the system, in a process of its own."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from mannerly.fetch.memory import give_back
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+if sys.argv[1] == "give back":
+    assert give_back()
+    assert give_back()
+# The first large block that is freed is what glibc learns from.
+del [bytearray(30 << 20)][:]
+before = resident()
+blocks = [bytearray(b"x" * (3 << 19)) for _ in range(30)]
+del blocks
+print((resident() - before) >> 20)
+"""
+
+
+def kept_mib(how: str) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, how], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+def test_large_bodies_leave_nothing_behind() -> None:
+    assert kept_mib("leave alone") > 20
+    assert kept_mib("give back") < 4
