@@ -17,12 +17,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).parent
+FRONTIER = ["-m", "benchmarks.frontier", "--only"]
 COMMANDS: dict[str, list[str]] = {
     "crawl-plain": ["benchmarks/crawl/cost_per_page.py"],
     "crawl-tls": ["benchmarks/crawl/cost_per_page.py", "--https", "1"],
     "fetch": ["benchmarks/fetch/cost_per_request.py"],
-    "frontier-sqlite": ["-m", "benchmarks.frontier", "--engine", "sqlite"],
-    "frontier-postgres": ["-m", "benchmarks.frontier", "--engine", "postgres"],
+    "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
+    "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
+    "naive-sqlite": [*FRONTIER, "naive", "--engine", "sqlite"],
+    "naive-postgres": [*FRONTIER, "naive", "--engine", "postgres"],
     "parse": ["benchmarks/parse/cost_per_page.py"],
     "store": ["benchmarks/store/cost_per_page.py"],
 }

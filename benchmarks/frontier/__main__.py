@@ -54,9 +54,10 @@ def main(arguments: list[str]) -> Figures:
         engine_in(options.engine, Path(directory), url=options.url) as engine,
     ):
         figures: Figures = {"engine": options.engine, "sites": options.sites}
-        figures["frontier"] = asyncio.run(grown(engine, shape, sizes))
-        engine.drop()
-        if options.naive:
+        if options.only != "naive":
+            figures["frontier"] = asyncio.run(grown(engine, shape, sizes))
+            engine.drop()
+        if options.only != "frontier":
             figures["naive"] = naive.measure(
                 engine, Path(directory), options.sites, sizes, options.claim_limit
             )
@@ -80,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--claim-limit", type=float, default=60.0, help="seconds, of the old design"
     )
-    parser.add_argument("--no-naive", dest="naive", action="store_false", help="leave that one out")
+    parser.add_argument("--only", choices=["frontier", "naive"], help="leave the other one out")
     parser.add_argument("--small", action="store_true", help="few rounds: to see that it works")
     return parser
 

@@ -1,5 +1,6 @@
 """The engines under test: opened, weighed, and the CPU of all their processes counted."""
 
+import os
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -81,6 +82,7 @@ class SqliteEngine:
     def settle(self) -> None:
         with closing(sqlite3.connect(self.path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        os.sync()
 
     def disk_bytes(self) -> int:
         return self.path.stat().st_size
