@@ -10,6 +10,7 @@ first message, of the others from their request.
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import ssl
 import sys
@@ -166,6 +167,9 @@ async def serve(log: TextIO) -> None:
         port = await Server(log).start(Path(folder))
     print(port, flush=True)
     await stop.wait()
+    # Scripts that never end would be cancelled one by one, each with a complaint.
+    log.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def _expected(case: Case) -> Expected:
     # The whole crawler takes more of a body than the transport's own tests do.
     long = len(case.body) > 1000
     text = None if long else case.body.decode().replace("\r\n", "\n").strip("\n")
-    cut = case.truncated and case.id != "one-over-the-limit"  # of the transport's tests
+    cut = case.truncated and case.id != "one-over-the-limit"
     return Expected("fetched", stored=bool(case.body), truncated=cut, text=text)
 
 
