@@ -3,7 +3,7 @@
 from mannerly.parse.contract import Href, Parsed
 from mannerly.parse.document import parse
 from mannerly.parse.html import parse_html
-from mannerly.parse.robots_tags import RobotsTags, x_robots
+from mannerly.parse.robots_tags import RobotsTags
 from mannerly.parse.text import parse_text
 
-__all__ = ["Href", "Parsed", "RobotsTags", "parse", "parse_html", "parse_text", "x_robots"]
+__all__ = ["Href", "Parsed", "RobotsTags", "parse", "parse_html", "parse_text"]

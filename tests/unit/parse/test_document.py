@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mannerly.parse import parse, parse_text, x_robots
+from mannerly.parse import parse, parse_text
 from mannerly.parse.charset import declared_in_header, declared_in_html, to_text, to_utf8
 from mannerly.parse.encodings import decoded, named
 
@@ -97,21 +97,3 @@ def test_labels_mean_what_browsers_mean(label: str, body: bytes, text: str) -> N
 def test_a_cut_character_is_still_utf8() -> None:
     assert to_text("é".encode() + "é".encode()[:1], "") == ("UTF-8", "é\ufffd")
     assert to_text(b"\xe9t\xe9", "") == ("windows-1252", "été")
-
-
-@pytest.mark.parametrize(
-    ("header", "noindex", "nofollow"),
-    [
-        ("", False, False),
-        ("noindex", True, False),
-        ("NOINDEX, nofollow", True, True),
-        ("none", True, True),
-        ("otherbot: noindex, nofollow", False, False),
-        ("otherbot: noindex, mannerly: nofollow", False, True),
-        ("Mannerly: none", True, True),
-        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", True, False),
-        ("max-snippet: 20", False, False),
-    ],
-)
-def test_x_robots(header: str, noindex: bool, nofollow: bool) -> None:
-    assert x_robots(header, "mannerly") == (noindex, nofollow)
