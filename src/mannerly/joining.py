@@ -127,6 +127,11 @@ def mark_directory(data_dir: Path, crawl_id: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
     except OSError as exc:
         raise UsageError(f"cannot write {path}: {exc.strerror}") from exc
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.clock import InlineExecutor, SystemClock
+from mannerly.errors import FrontierError
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.frontier.sqlite.adding import SLICE, SLICES
 from mannerly.model import NewUrl, Priority, Source
@@ -88,3 +89,53 @@ async def test_whoever_waits_is_let_in_after_a_slice(tmp_path: Path) -> None:
 async def test_normal_stays_normal(tmp_path: Path, executor: InlineExecutor) -> None:
     modes = await transactions(tmp_path / "f.db", urls(LARGE), executor, synchronous="NORMAL")
     assert set(modes) == {"NORMAL"}
+
+
+async def test_ids_that_another_process_cleared_away_never_mean_another_site(
+    tmp_path: Path,
+) -> None:
+    def opened() -> SqliteFrontier:
+        return SqliteFrontier(
+            tmp_path / "frontier.db",
+            clock=SystemClock(),
+            executor=InlineExecutor(),
+            random=random.Random(1),
+        )
+
+    async with opened() as one, opened() as other:
+        await one.add(urls(3))
+        await other.clear()
+        await other.add(urls(3, first=10))
+        more = [url._replace(hash=-1 - url.hash) for url in urls(3)]
+        with pytest.raises(FrontierError, match="cleared by another process"):
+            await one.add(more)
+        assert (await one.add(more)).new == 3
+        sites = (await one.iterate_sites()).sites
+        assert [(it.site, it.pending) for it in sites] == [
+            (url.site, 1) for url in (*urls(3, first=10), *urls(3))
+        ]
+
+
+async def test_pieces_that_are_left_after_a_failure_do_nothing(tmp_path: Path) -> None:
+    tried = []
+
+    class Breaking(InlineExecutor):
+        def pressed(self) -> bool:
+            tried.append(1)
+            raise RuntimeError("broken on purpose")
+
+    frontier = SqliteFrontier(
+        tmp_path / "frontier.db", clock=SystemClock(), executor=Breaking(), random=random.Random(1)
+    )
+    async with frontier:
+        with pytest.raises(RuntimeError):
+            await frontier.add(urls(LARGE))
+        assert len(tried) == 1
+        assert (await frontier.stats()).urls_known == 0
+
+
+async def test_an_add_of_what_is_known_is_synced_too(tmp_path: Path) -> None:
+    """Who wrote it may not have synced it yet."""
+    path = tmp_path / "frontier.db"
+    await transactions(path, urls(LARGE), InlineExecutor())
+    assert (await transactions(path, urls(LARGE), InlineExecutor()))[-1] == "FULL"

@@ -65,11 +65,12 @@ def stats(session: Session) -> FrontierStats:
         with view.round():
             ready_answer = view.send(statements.SITES_READY, now.at)
             view.commit()
+        resting = view.clock.rest_ms() > 0
     totals: dict[tuple[str, int], int] = {
         (name, outcome): total for name, outcome, total in totals_answer.fetchall()
     }
     ((with_work,),) = work_answer.fetchall()
-    ((ready,),) = ready_answer.fetchall()
+    ((ready,),) = [(0,)] if resting else ready_answer.fetchall()
     ((writers,),) = writers_answer.fetchall()
 
     def total(name: Name) -> int:

@@ -223,7 +223,7 @@ def _clear(session: Session) -> None:
 
 def _clear_at_once(session: Session) -> None:
     with session.writing() as transaction:
-        if transaction.ask(statements.CREATED) == [(True,)]:
+        if transaction.ask(statements.CREATED_LOCKED) == [(True,)]:
             raise CrawlExistsError(f"{session.where} holds a crawl; it is not cleared")
         with transaction.round():
             transaction.send(statements.CLEAR_WITHIN)

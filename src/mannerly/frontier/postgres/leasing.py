@@ -101,10 +101,14 @@ class Leaser:
             now = view.clock.read(asked)
             require_enlisted(writer, state.fetchall())
             rows = earliest.fetchall()
+            if not rows and floor_at != LOWEST:
+                # Whoever was woken may stand below the floor, and "nothing" ends a crawl.
+                floor_at = LOWEST
+                rows = view.ask(statements.EARLIEST, floor_at)
             earliest_at = rows[0][0] if rows else None
             if due:
                 floor.walked(_way_ms(view), now.at if earliest_at is None else earliest_at, now)
-            elif earliest_at is not None:
+            elif earliest_at is not None and floor_at != LOWEST:
                 floor.moved(earliest_at, now)
             return _Seen(now, earliest_at, floor_at, view.clock.rest_ms())
 
@@ -244,6 +248,8 @@ class _Visit:
         for lease in leases:
             lease.robots = records.get(lease.handle, lease.robots)
         row = earliest.fetchone()
+        if row is None and floor_at != LOWEST:
+            return now.at  # there may be one below the floor: ask again
         return None if row is None else row[0]
 
 

@@ -38,7 +38,8 @@ def explain(session: Session, key: str, hash_: int) -> UrlFacts:
         outcome = outcome_answer.fetchone()
         spilt = spilt_answer.fetchone()
         if spilt is not None:
-            return UrlFacts(facts, UrlState.SPILT, Outcome.PENDING, QueuedUrl._make(spilt), 0)
+            queued = QueuedUrl._make(spilt)
+            return UrlFacts(facts, UrlState.SPILT, Outcome.PENDING, queued, facts.pending)
         if outcome is None:
             return UrlFacts(facts, UrlState.UNKNOWN, Outcome.PENDING, None, 0)
         if outcome[0] != Outcome.PENDING:
@@ -52,8 +53,9 @@ def explain(session: Session, key: str, hash_: int) -> UrlFacts:
 def _site_facts(row: Row, now: Instant) -> SiteFacts:
     _, key, state, ready_at, leased, holder, failures, delay, *counts = row
     ready_in_s = (ready_at - now.at) / 1000
-    facts = (key, SiteState(state), ready_in_s, leased, holder, failures, delay / 1000)
-    return SiteFacts(*facts, *counts)
+    held = leased and ready_in_s > 0
+    facts = (key, SiteState(state), ready_in_s, held, holder if held else "", failures)
+    return SiteFacts(*facts, delay / 1000, *counts)
 
 
 def iterate_sites(session: Session, after: Cursor | None, limit: int) -> SitePortion:

@@ -61,6 +61,9 @@ WHERE only_row IN (SELECT only_row FROM crawl WHERE last_at < %s FOR NO KEY UPDA
 
 CREATED = "SELECT created_at IS NOT NULL FROM crawl"
 
+CREATED_LOCKED = f"{CREATED} FOR NO KEY UPDATE"
+"""So that nobody creates it until this transaction ends."""
+
 CREATE = "UPDATE crawl SET created_at = %s WHERE created_at IS NULL"
 
 ADD_SETTINGS = "INSERT INTO setting (name, value) SELECT * FROM unnest(%s, %s)"

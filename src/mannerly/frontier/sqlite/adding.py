@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from mannerly.errors import FrontierError
 from mannerly.frontier import caps
 from mannerly.frontier.contract import Added
 from mannerly.frontier.sqlite import statements
@@ -47,6 +48,11 @@ class SiteIds:
         hash_ = hash(key)
         slot = hash_ & self._mask
         return self._ids[slot] if self._hashes[slot] == hash_ else 0
+
+    def forget(self) -> None:
+        """All of it: the crawl may have been cleared."""
+        self._hashes = array("q", bytes(8 * len(self._hashes)))
+        self._ids = array("q", bytes(8 * len(self._ids)))
 
     def learn(self, ids: dict[str, int]) -> None:
         """Only what was committed: an id that was rolled back may be given to another site."""
@@ -93,7 +99,8 @@ class Batch:
         else:
             self.foreign = sum(len(members[key]) for key in unborn)
         self._slices = deque(_slices(groups, urls))
-        self._unsynced = False
+        self._synced = False
+        self._failed = False
         self.pieces = len(self._slices)
         """How many pieces of work it is at most."""
 
@@ -117,6 +124,17 @@ class Batch:
         """Add what is left, in one transaction: as much of it as time allows, at least a slice."""
         if not self._slices:
             return NOTHING
+        if self._failed:
+            # Each further piece would try the same again, and keep whoever resends it waiting.
+            raise FrontierError("another part of this add failed; send it again")
+        try:
+            return self._apply_some(pressed)
+        except BaseException:
+            self._failed = True
+            self._ids.forget()
+            raise
+
+    def _apply_some(self, pressed: Callable[[], bool]) -> Added:
         durable = len(self._slices) <= SLICES
         done: list[Added] = []
         born: dict[str, int] = {}
@@ -130,15 +148,16 @@ class Batch:
                 if done and (pressed() or self._database.wanted()):
                     break
                 done.append(self._apply(transaction, part, first_seq, born))
-            wrote = transaction.changes() != changes
+            wrote = transaction.changes() != changes or self._first_seq is None
         for _ in done:
             self._slices.popleft()
         self._first_seq = first_seq
         self._ids.learn(born)
-        self._unsynced = not durable if wrote else self._unsynced
-        if self._unsynced and not self._slices:
+        # What is known may have been written a moment ago by somebody who has not synced it yet, so
+        # an add that writes nothing in its last transaction is synced, too.
+        self._synced = durable if wrote else self._synced
+        if not self._slices and not self._synced:
             self._database.sync()
-            self._unsynced = False
         return total(done)
 
     def _apply(
@@ -186,7 +205,10 @@ class _Slice:
         fresh: list[Place] = []
         abandoned = set()
         squeezed = []
-        for row in counts_of(self._transaction, self._groups):
+        rows = counts_of(self._transaction, self._groups)
+        if len(rows) != len(self._groups):
+            raise FrontierError("the crawl was cleared by another process; send it again")
+        for row in rows:
             site, state, pending, pages, spilt, _ = row
             members = self._groups[site]
             excluded = state == SiteState.EXCLUDED

@@ -48,7 +48,7 @@ def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Com
         done, given_back = _of(live, refused, commit.settled), _of(live, refused, commit.released)
         _settle(transaction, writer, done, counts)
         _defer(transaction, _of(live, refused, commit.deferred))
-        _learn_robots(transaction, _of(live, refused, commit.robots))
+        _learn_robots(transaction, [part for part in commit.robots if part[:2] in live])
         _release(transaction, given_back, counts, limits)
         _go_on(transaction, {part.handle for part in done}, given_back, counts)
         count(transaction, writer, Name.REFUSED, len(refused))

@@ -100,7 +100,7 @@ class SqliteFrontier:
 
     async def clear(self) -> None:
         await self._run(_clear)
-        self._ids = SiteIds()
+        self._ids.forget()
 
     async def settings(self) -> dict[str, str] | None:
         return await self._run(_settings)
@@ -191,8 +191,12 @@ def _clear(database: Database) -> None:
         (created,) = transaction.execute(statements.CREATED).fetchone()
         if created:
             raise CrawlExistsError(f"{database.path} holds a crawl; it is not cleared")
+        (last_id,) = transaction.execute(statements.LAST_ID).fetchone()
         for statement in statements.CLEAR:
             transaction.execute(statement)
+        if last_id is not None:
+            # Another process may remember ids: they must never mean another site.
+            transaction.execute(statements.KEEP_ID, (last_id,))
 
 
 def _settings(database: Database) -> dict[str, str] | None:

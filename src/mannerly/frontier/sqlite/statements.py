@@ -35,6 +35,11 @@ CLEAR = tuple(
 )
 """Without a condition SQLite drops a table's pages whole."""
 
+LAST_ID = "SELECT max(id) FROM site"
+
+KEEP_ID = "INSERT INTO site (id, key) VALUES (?, '')"
+"""So that ids go on from there. A site without a clock is none to anybody."""
+
 # --- add ------------------------------------------------------------------------------------
 
 FIND_SITES = """

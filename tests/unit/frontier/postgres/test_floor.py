@@ -49,8 +49,25 @@ async def test_a_site_below_the_floor_is_found_when_the_whole_way_is_walked() ->
     async with opened(shared().url, "below") as frontier:
         worker = await Worker.enlist(frontier)
         await frontier.add([url("a.example", 1)])
+        await frontier.add([url("b.example", 1)])
+        shared().execute(
+            "UPDATE clock SET ready_at = ready_at - 60000 WHERE site = 1", schema="below"
+        )
+        await floor_after_a_look(frontier, worker)
+        ((ready_at,),) = shared().execute(
+            "SELECT ready_at FROM clock WHERE site = 2", schema="below"
+        )
+        assert isinstance(ready_at, int)
+        frontier._leaser._floor.at = ready_at
+        assert names(await worker.lease()) == ["b.example"]
+        assert await floor_after_a_look(frontier, worker) == LOWEST
+        assert names(await worker.lease()) == ["a.example"]
+
+
+async def test_a_crawl_does_not_end_because_its_last_site_is_below_the_floor() -> None:
+    async with opened(shared().url, "last") as frontier:
+        worker = await Worker.enlist(frontier)
+        await frontier.add([url("a.example", 1)])
         await floor_after_a_look(frontier, worker)
         frontier._leaser._floor.at = 2**62
-        assert await worker.lease() == []
-        assert await floor_after_a_look(frontier, worker) == LOWEST
         assert names(await worker.lease()) == ["a.example"]
