@@ -15,6 +15,7 @@ from mannerly.frontier.conformance.engine import DEFAULT_CAPS, OldVersion
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.postgres import PostgresFrontier, schema
 from mannerly.model import Caps
+from tests.conformance.frontier.movable_clock import MovableClock
 from tests.services.postgres import shared
 
 _NUMBERS = count(1)
@@ -25,20 +26,6 @@ INSERT INTO movable VALUES (1800000000000);
 CREATE OR REPLACE FUNCTION now_ms() RETURNS double precision LANGUAGE sql VOLATILE AS
 $$ SELECT ms FROM movable $$;
 """
-
-
-class MovableClock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now_s = 5000.0
-        self.wall_s = 1_800_000_000.0
-
-    def now(self) -> float:
-        return self.now_s
-
-    def wall(self) -> float:
-        return self.wall_s
 
 
 class PostgresEngine:

@@ -11,20 +11,7 @@ from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import Caps
 from tests.conformance.frontier import sqlite_schema_1
-
-
-class MovableClock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now_s = 5000.0
-        self.wall_s = 1_800_000_000.0
-
-    def now(self) -> float:
-        return self.now_s
-
-    def wall(self) -> float:
-        return self.wall_s
+from tests.conformance.frontier.movable_clock import MovableClock
 
 
 class SqliteEngine:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.sqlite.timekeeping import (
     LONGEST_GAP_MS,
     Epoch,
-    duration_ms,
     first_epoch,
     instant,
     resumed,

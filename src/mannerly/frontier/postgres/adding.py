@@ -20,8 +20,9 @@ from mannerly.frontier.postgres.arrays import Ints, Texts, columns
 from mannerly.frontier.postgres.budgets import Budget
 from mannerly.frontier.postgres.counting import Counts, Name
 from mannerly.frontier.postgres.session import Answer, Session, Transaction
-from mannerly.frontier.postgres.sites import SiteIds, bear, find, require_all
+from mannerly.frontier.postgres.sites import bear, find, require_all
 from mannerly.frontier.postgres.trouble import AGAIN
+from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import Caps, DropCause, NewUrl, SiteState
 
 SLICE = 1000

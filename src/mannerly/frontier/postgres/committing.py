@@ -11,13 +11,14 @@ from typing import TypeVar
 
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Committed
+from mannerly.frontier.leases import duration_ms, require_final
 from mannerly.frontier.postgres import budgets, statements
 from mannerly.frontier.postgres.adding import PLACES
 from mannerly.frontier.postgres.arrays import Blobs, Bools, Ints, Texts, columns
 from mannerly.frontier.postgres.budgets import Budgets, Refill
 from mannerly.frontier.postgres.counting import Counts, Name
 from mannerly.frontier.postgres.session import Session, Transaction
-from mannerly.frontier.postgres.timekeeping import Instant, duration_ms, rested
+from mannerly.frontier.postgres.timekeeping import Instant, rested
 from mannerly.frontier.postgres.writers import require_known, state_of
 from mannerly.model import (
     Caps,
@@ -32,12 +33,9 @@ from mannerly.model import (
 
 Part = TypeVar("Part", Settled, Deferred, Released)
 
-NOT_FINAL = frozenset({Outcome.PENDING, Outcome.NOT_SENT})
-
 
 def commit(session: Session, caps: Caps, writer: int, commit: Commit) -> Committed:
-    if any(part.outcome in NOT_FINAL for part in commit.settled):
-        raise FrontierMisuseError("a URL cannot be settled as PENDING or NOT_SENT; defer it")
+    require_final(commit.settled)
     given: Leases = set()
     for parts in (commit.settled, commit.deferred, commit.released, commit.robots):
         given |= {part[:2] for part in parts}

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import psycopg
 
 from mannerly.clock import Clock
+from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.postgres import statements
 from mannerly.frontier.postgres.timekeeping import (
     Instant,
     Lead,
     Reading,
-    duration_ms,
     instant,
     judged,
     lead_of,

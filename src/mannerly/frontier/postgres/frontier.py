@@ -28,8 +28,8 @@ from mannerly.frontier.postgres.arrays import Texts
 from mannerly.frontier.postgres.connection import TimeOuts
 from mannerly.frontier.postgres.leasing import Leaser
 from mannerly.frontier.postgres.session import Session
-from mannerly.frontier.postgres.sites import SiteIds
 from mannerly.frontier.postgres.trouble import AGAIN, LOCKED
+from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
 from mannerly.timing import Timings
 

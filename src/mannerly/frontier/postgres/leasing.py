@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mannerly.frontier.contract import Leased
+from mannerly.frontier.leases import duration_ms, tokens
 from mannerly.frontier.postgres import budgets, statements
 from mannerly.frontier.postgres.arrays import Ints, Texts
 from mannerly.frontier.postgres.budgets import Refill
@@ -19,9 +20,10 @@ from mannerly.frontier.postgres.connection import Row
 from mannerly.frontier.postgres.counting import Counts, Name
 from mannerly.frontier.postgres.floor import LOWEST, Floor
 from mannerly.frontier.postgres.session import Session, Transaction
-from mannerly.frontier.postgres.sites import SiteIds, id_of, require_all
-from mannerly.frontier.postgres.timekeeping import Instant, duration_ms, rested
+from mannerly.frontier.postgres.sites import id_of, require_all
+from mannerly.frontier.postgres.timekeeping import Instant, rested
 from mannerly.frontier.postgres.writers import require_enlisted
+from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import Caps, Lease, QueuedUrl, RobotsRecord, RobotsState, SiteState
 from mannerly.url import origin_of
 
@@ -78,7 +80,8 @@ class Leaser:
                 or transaction.clock.rest_ms()
             ):
                 return None
-            lease = Lease(key, site, _token(self._chance), [], [], failures, leased_at)
+            (token,) = tokens(self._chance, 1)
+            lease = Lease(key, site, token, [], [], failures, leased_at)
             ready_at = rested(now, max(1, duration_ms(ttl_s)))
             counts = Counts()
             counts.add(Name.LEASES, 1)
@@ -192,7 +195,7 @@ class _Visit:
                 empty.append(site)
                 continue
             if lease is None or lease.handle != site:
-                token = _token(self._chance)
+                (token,) = tokens(self._chance, 1)
                 lease = Lease(row[1], site, token, [], [], row[2], self._leased_at)
                 self.leases.append(lease)
             lease.urls.append(QueuedUrl._make(row[3:]))
@@ -251,8 +254,3 @@ class _Visit:
         if row is None and floor_at != LOWEST:
             return now.at  # there may be one below the floor: ask again
         return None if row is None else row[0]
-
-
-def _token(chance: random.Random) -> int:
-    """Any signed 64-bit number but 0, which stands for "not leased"."""
-    return chance.getrandbits(64) - 2**63 or 1

@@ -8,40 +8,11 @@ from mannerly.frontier.postgres import budgets, statements
 from mannerly.frontier.postgres.arrays import Ints, Texts
 from mannerly.frontier.postgres.counting import Counts, Name
 from mannerly.frontier.postgres.session import Session
+from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import SiteState
 
 PORTION = 1000
 """Sites that are looked for, or made, at a time."""
-
-
-class SiteIds:
-    """Site ids by key, as far as this process has met them lately. An id never changes.
-
-    Two generations, each bounded: what was not asked for during a whole generation is forgotten.
-    """
-
-    GENERATION = 100_000
-
-    def __init__(self) -> None:
-        self._young: dict[str, int] = {}
-        self._old: dict[str, int] = {}
-
-    def get(self, key: str) -> int | None:
-        site = self._young.get(key)
-        if site is None:
-            site = self._old.get(key)
-            if site is not None:
-                self.learn({key: site})
-        return site
-
-    def learn(self, ids: dict[str, int]) -> None:
-        """Only what was committed."""
-        if len(self._young) >= self.GENERATION:
-            self._old, self._young = self._young, {}
-        self._young.update(ids)
-
-    def forget(self) -> None:
-        self._young, self._old = {}, {}
 
 
 def find(session: Session, ids: SiteIds, keys: Iterable[str]) -> dict[str, int]:
@@ -50,10 +21,10 @@ def find(session: Session, ids: SiteIds, keys: Iterable[str]) -> dict[str, int]:
     missing: list[str] = []
     for key in keys:
         site = ids.get(key)
-        if site is None:
-            missing.append(key)
-        else:
+        if site:
             found[key] = site
+        else:
+            missing.append(key)
     for part in _portions(sorted(missing)):
         with session.reading() as view, view.round():
             answer = view.send(statements.FIND_SITES, Texts(part))

@@ -74,11 +74,6 @@ class Opening(NamedTuple):
     """Nobody vouched for the clock: lease nothing before the crawl's delay has passed."""
 
 
-def duration_ms(seconds: float) -> int:
-    """Rounded up, and never negative."""
-    return max(0, math.ceil(seconds * 1000))
-
-
 def lead_of(reading: Reading) -> Lead:
     """The lead that one reading tells, without a history."""
     low_ms = reading.at - reading.answered_at * 1000

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import WriterState
+from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.postgres import budgets, statements
 from mannerly.frontier.postgres.arrays import Bools, Ints
 from mannerly.frontier.postgres.connection import Row
 from mannerly.frontier.postgres.session import Session
-from mannerly.frontier.postgres.timekeeping import duration_ms, rested
+from mannerly.frontier.postgres.timekeeping import rested
 
 
 def enlist(session: Session, label: str, chance: random.Random) -> int:

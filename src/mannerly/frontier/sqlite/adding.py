@@ -8,7 +8,6 @@ that is in the log before it.
 """
 
 import json
-from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -16,6 +15,7 @@ from itertools import chain, islice
 from mannerly.errors import FrontierError
 from mannerly.frontier import caps
 from mannerly.frontier.contract import Added
+from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.counts import Counts, counts_of, drop
 from mannerly.frontier.sqlite.database import Database, Transaction
@@ -29,37 +29,6 @@ time, so that the same input is always cut in the same places."""
 SLICES = 8
 """So many are added in one transaction if nobody waits: half of what a commit costs is the same
 however much it writes."""
-
-
-class SiteIds:
-    """Site ids by key, as far as this process has met them. An id never changes.
-
-    Direct-mapped, as the cache of hashes is: one slot per key, by the low bits of its hash; a
-    newcomer replaces what was there. A key is known again by its 64-bit hash. 16 bytes a slot.
-    """
-
-    def __init__(self, bits: int = 20) -> None:
-        self._mask = (1 << bits) - 1
-        self._hashes = array("q", bytes(8 << bits))
-        self._ids = array("q", bytes(8 << bits))
-
-    def get(self, key: str) -> int:
-        """0 if it is not here."""
-        hash_ = hash(key)
-        slot = hash_ & self._mask
-        return self._ids[slot] if self._hashes[slot] == hash_ else 0
-
-    def forget(self) -> None:
-        """All of it: the crawl may have been cleared."""
-        self._hashes = array("q", bytes(8 * len(self._hashes)))
-        self._ids = array("q", bytes(8 * len(self._ids)))
-
-    def learn(self, ids: dict[str, int]) -> None:
-        """Only what was committed: an id that was rolled back may be given to another site."""
-        for key, site in ids.items():
-            hash_ = hash(key)
-            slot = hash_ & self._mask
-            self._hashes[slot], self._ids[slot] = hash_, site
 
 
 Members = dict[int, int]

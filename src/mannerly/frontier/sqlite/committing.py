@@ -11,11 +11,11 @@ from typing import TypeVar
 
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Committed
+from mannerly.frontier.leases import duration_ms, require_final
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.counts import Counts, refill
 from mannerly.frontier.sqlite.database import Database, Transaction
 from mannerly.frontier.sqlite.tally import NOBODY, Name, count
-from mannerly.frontier.sqlite.timekeeping import duration_ms
 from mannerly.frontier.sqlite.writers import enlisted_state
 from mannerly.model import (
     Caps,
@@ -29,8 +29,6 @@ from mannerly.model import (
 )
 
 Part = TypeVar("Part", Settled, Deferred, Released, RobotsSeen)
-
-NOT_FINAL = frozenset({Outcome.PENDING, Outcome.NOT_SENT})
 
 
 def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Committed:
@@ -94,8 +92,7 @@ def _settle(
     by_outcome: dict[Outcome, list[Settled]] = defaultdict(list)
     for part in parts:
         by_outcome[part.outcome].append(part)
-    if not NOT_FINAL.isdisjoint(by_outcome):
-        raise FrontierMisuseError("a URL cannot be settled as PENDING or NOT_SENT; defer it")
+    require_final(parts)
     dequeued = [(part.handle, part.priority, part.seq, part.hash) for part in parts]
     _exactly(len(parts), transaction.executemany(statements.DEQUEUE, dequeued).rowcount)
     for outcome, same in by_outcome.items():

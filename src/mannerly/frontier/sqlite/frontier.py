@@ -21,6 +21,7 @@ from mannerly.frontier.contract import (
     UrlPortion,
     WriterState,
 )
+from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import (
     committing,
     excluding,
@@ -30,7 +31,7 @@ from mannerly.frontier.sqlite import (
     tally,
     writers,
 )
-from mannerly.frontier.sqlite.adding import Batch, SiteIds, total
+from mannerly.frontier.sqlite.adding import Batch, total
 from mannerly.frontier.sqlite.database import Database, Synchronous
 from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
 from mannerly.timing import Timings

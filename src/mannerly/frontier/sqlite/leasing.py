@@ -2,19 +2,18 @@
 
 import json
 import random
-from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from operator import attrgetter
 
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Leased
+from mannerly.frontier.leases import duration_ms, tokens
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.adding import make_sites
 from mannerly.frontier.sqlite.counts import Counts, counts_of, refill
 from mannerly.frontier.sqlite.database import Database, Transaction
 from mannerly.frontier.sqlite.tally import Name, count
-from mannerly.frontier.sqlite.timekeeping import duration_ms
 from mannerly.frontier.sqlite.writers import enlisted_state
 from mannerly.model import Caps, Lease, QueuedUrl, RobotsRecord, RobotsState
 from mannerly.url import origin_of
@@ -68,7 +67,7 @@ def claim(
         row = transaction.execute(statements.CLAIMABLE, (site, transaction.now.at)).fetchone()
         if row is None or transaction.now.at < transaction.rest_until:
             return None
-        (token,) = _tokens(chance, 1)
+        (token,) = tokens(chance, 1)
         lease = Lease(key, site, token, [], [], row[0], leased_at)
         _stamp(transaction, writer, [lease], ttl_s)
         count(transaction, writer, Name.LEASES, 1)
@@ -103,14 +102,8 @@ def _pick(
             head.sort(key=attrgetter("priority", "seq"))
     return [
         Lease(key, site, token, heads[site], [], failures, leased_at)
-        for (site, key, failures), token in zip(ready, _tokens(chance, len(ready)), strict=True)
+        for (site, key, failures), token in zip(ready, tokens(chance, len(ready)), strict=True)
     ]
-
-
-def _tokens(chance: random.Random, count: int) -> list[int]:
-    """Any signed 64-bit numbers but 0, which stands for "not leased"."""
-    drawn = array("q", chance.getrandbits(64 * count).to_bytes(8 * count)) if count else []
-    return [token or 1 for token in drawn]
 
 
 def _stamp(transaction: Transaction, writer: int, given: Sequence[Lease], ttl_s: float) -> None:

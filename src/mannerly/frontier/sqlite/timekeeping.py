@@ -17,6 +17,8 @@ rounding never makes a site early.
 import math
 from typing import NamedTuple
 
+from mannerly.frontier.leases import duration_ms
+
 LONGEST_GAP_MS = 30 * 24 * 3600 * 1000
 """More than this is not believed of a wall clock."""
 
@@ -40,11 +42,6 @@ class Instant(NamedTuple):
     """Rounded down: compare ready times with this."""
     up_at: int
     """Rounded up: count rests from this."""
-
-
-def duration_ms(seconds: float) -> int:
-    """Rounded up, and never negative."""
-    return max(0, math.ceil(seconds * 1000))
 
 
 def instant(epoch: Epoch, clock_s: float) -> Instant:

@@ -5,9 +5,9 @@ import random
 
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import WriterState
+from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.database import Database, Transaction
-from mannerly.frontier.sqlite.timekeeping import duration_ms
 
 
 def enlist(database: Database, label: str, chance: random.Random) -> int:

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.postgres.timekeeping import (
     LONGEST_GAP_MS,
     TOLERANCE_MS,
     Instant,
     Reading,
-    duration_ms,
     instant,
     judged,
     lead_of,
