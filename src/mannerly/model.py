@@ -59,7 +59,7 @@ class Source(IntEnum):
 
 
 class Priority(IntEnum):
-    """The order inside a site: lower first, then older first."""
+    """The order inside a site: lower first, then older first. Fits 16 bits, with sign."""
 
     NEXT = 0
     """A redirect inside the site: the site's next URL."""

@@ -10,7 +10,7 @@ from mannerly.frontier.conformance.engine import DEFAULT_CAPS, OldVersion
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import Caps
-from tests.conformance.frontier import sqlite_schema_1
+from tests.conformance.frontier import sqlite_old_file
 from tests.conformance.frontier.movable_clock import MovableClock
 
 
@@ -55,12 +55,14 @@ class SqliteEngine:
         return None
 
     def old_versions(self) -> Sequence[OldVersion]:
-        async def schema_1() -> None:
-            sqlite_schema_1.write(
-                self._path, self._boot_id(), self._clock.now(), self._clock.wall()
-            )
+        def version(schema: int) -> OldVersion:
+            async def make() -> None:
+                now_s, wall_s = self._clock.now(), self._clock.wall()
+                sqlite_old_file.write(self._path, schema, self._boot_id(), now_s, wall_s)
 
-        return [OldVersion("schema 1", schema_1)]
+            return OldVersion(f"schema {schema}", make)
+
+        return [version(1), version(2)]
 
     def close(self) -> None:
         """Nothing is outside the folder."""

@@ -132,7 +132,7 @@ async def test_a_long_reader_delays_nobody(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     "statement",
-    [statements.READY, statements.EARLIEST, statements.SITES_READY, statements.HEADS],
+    [statements.READY, statements.EARLIEST, statements.SITES_READY, statements.UP_TO],
     ids=["ready", "earliest", "sites_ready", "head"],
 )
 async def test_leasing_walks_an_index_and_sorts_nothing(tmp_path: Path, statement: str) -> None:
@@ -140,13 +140,13 @@ async def test_leasing_walks_an_index_and_sorts_nothing(tmp_path: Path, statemen
     path = tmp_path / "frontier.db"
     async with opened(path):
         connection = sqlite3.connect(path)
-        parameters = (0, 0)[: statement.count("?")]
+        parameters = (0, 0, 0)[: statement.count("?")]
         rows = connection.execute("EXPLAIN QUERY PLAN " + statement, parameters)
         plan = [row[-1] for row in rows]
         connection.close()
     assert not any("TEMP B-TREE" in line for line in plan), plan
-    assert any("clock_ready" in line or "SEARCH queue" in line for line in plan), plan
-    assert not any("SCAN queue" in line or line == "SCAN clock" for line in plan), plan
+    assert any("clock_ready" in line or "SEARCH q USING PRIMARY KEY" in line for line in plan), plan
+    assert not any("SCAN q" in line or line == "SCAN clock" for line in plan), plan
 
 
 async def test_settling_what_is_not_at_its_place_is_an_error_and_does_nothing(

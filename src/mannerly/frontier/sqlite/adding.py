@@ -17,8 +17,10 @@ from mannerly.frontier import caps
 from mannerly.frontier.contract import Added
 from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import statements
-from mannerly.frontier.sqlite.counts import Counts, counts_of, drop
+from mannerly.frontier.sqlite.counts import Counts, counts_of
 from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.front import make_way
+from mannerly.frontier.sqlite.spill import drop
 from mannerly.frontier.sqlite.tally import NOBODY, Name, count
 from mannerly.model import Caps, DropCause, NewUrl, SiteState
 
@@ -178,8 +180,10 @@ class _Slice:
         if len(rows) != len(self._groups):
             raise FrontierError("the crawl was cleared by another process; send it again")
         for row in rows:
-            site, state, pending, pages, spilt, _ = row
+            site, state, pending, pages, spilt, *_, litter = row
             members = self._groups[site]
+            if litter:
+                self._make_way(Counts(*row), members)
             excluded = state == SiteState.EXCLUDED
             room = 0 if excluded else caps.room(self._limits, pending=pending, pages=pages)
             if state == SiteState.ABANDONED:
@@ -187,13 +191,20 @@ class _Slice:
             if spilt or len(members) > room:
                 after = Counts(*row)
                 fresh += self._squeeze(after, members, room)
-                squeezed.append(after.row())
+                squeezed.append((after.spilt, after.dropped, site))
             else:
                 roomy += [(site, hash_, index) for hash_, index in members.items()]
         roomy.sort()
         fresh += _see(self._transaction, roomy)
         self._enqueue(fresh, abandoned)
         self._transaction.executemany(statements.RECOUNT_SPILT, squeezed)
+
+    def _make_way(self, counts: Counts, members: Members) -> None:
+        """Of these, too: those that are known, which are not looked up for it."""
+        indexes = members.values()
+        priority = min(self._urls[index].priority for index in indexes)
+        if make_way(self._transaction, counts, priority, self._first_seq + min(indexes)):
+            self._transaction.execute(statements.FORGET_FRONT, (*counts.front, counts.site))
 
     def _squeeze(self, now: Counts, members: Members, room: int) -> list[Place]:
         """Add to a site that is, or becomes, too full: the first get the room that is left.

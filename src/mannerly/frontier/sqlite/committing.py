@@ -5,7 +5,7 @@ rest is applied in the order settle, defer, robots, release.
 """
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -13,8 +13,10 @@ from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Committed
 from mannerly.frontier.leases import duration_ms, require_final
 from mannerly.frontier.sqlite import statements
-from mannerly.frontier.sqlite.counts import Counts, refill
+from mannerly.frontier.sqlite.counts import Counts
 from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.front import dequeue, exactly, make_way, require_live
+from mannerly.frontier.sqlite.spill import refill
 from mannerly.frontier.sqlite.tally import NOBODY, Name, count
 from mannerly.frontier.sqlite.writers import enlisted_state
 from mannerly.model import (
@@ -43,12 +45,14 @@ def commit(database: Database, writer: int, commit: Commit, limits: Caps) -> Com
                 "two processes write under one id, or one goes on from an old copy"
             )
         live, counts, refused = _judge(transaction, commit)
-        done, given_back = _of(live, refused, commit.settled), _of(live, refused, commit.released)
+        done, put_off = _of(live, refused, commit.settled), _of(live, refused, commit.deferred)
+        given_back = _of(live, refused, commit.released)
         _settle(transaction, writer, done, counts)
-        _defer(transaction, _of(live, refused, commit.deferred))
+        _defer(transaction, put_off, counts)
         _learn_robots(transaction, [part for part in commit.robots if part[:2] in live])
         _release(transaction, given_back, counts, limits)
-        _go_on(transaction, {part.handle for part in done}, given_back, counts)
+        touched = {part.handle for part in done} | {part.handle for part in put_off}
+        _go_on(transaction, touched, given_back, counts)
         count(transaction, writer, Name.REFUSED, len(refused))
         transaction.execute(
             statements.ADVANCE, (commit.sequence, json.dumps(sorted(refused)), writer)
@@ -89,39 +93,29 @@ def _of(live: Leases, stale: frozenset[int], parts: Iterable[Part]) -> list[Part
 def _settle(
     transaction: Transaction, writer: int, parts: list[Settled], counts: dict[int, Counts]
 ) -> None:
-    by_outcome: dict[Outcome, list[Settled]] = defaultdict(list)
-    for part in parts:
-        by_outcome[part.outcome].append(part)
+    if not parts:
+        return
+    outcomes = Counter([part.outcome for part in parts])
     require_final(parts)
-    dequeued = [(part.handle, part.priority, part.seq, part.hash) for part in parts]
-    _exactly(len(parts), transaction.executemany(statements.DEQUEUE, dequeued).rowcount)
-    for outcome, same in by_outcome.items():
-        rows = [(outcome.value, part.handle, part.hash) for part in same]
-        _exactly(len(rows), transaction.executemany(statements.SETTLE, rows).rowcount)
-        count(transaction, writer, Name.SETTLED, len(rows), outcome.value)
-        pages = int(outcome is Outcome.FETCHED)
-        for part in same:
-            after = counts[part.handle]
-            after.pending -= 1
-            after.pages += pages
+    dequeue(transaction, parts, counts)
+    rows = [(outcome, site, hash_) for site, _, _, _, hash_, outcome in parts]
+    exactly(len(rows), transaction.executemany(statements.SETTLE, rows).rowcount)
+    for outcome, urls in outcomes.items():
+        count(transaction, writer, Name.SETTLED, urls, outcome.value)
+    for part in parts:
+        if part.outcome is Outcome.FETCHED:
+            counts[part.handle].pages += 1
 
 
-def _defer(transaction: Transaction, parts: list[Deferred]) -> None:
-    seq = transaction.reserve(len(parts))
-    rows = [
-        (part.new_priority, place, part.tries, part.handle, part.priority, part.seq)
-        for place, part in enumerate(parts, seq)
-    ]
-    _exactly(len(rows), transaction.executemany(statements.DEFER, rows).rowcount)
-
-
-def _exactly(expected: int, rowcount: int) -> None:
-    """A live lease's URLs are where they were when it was given, unless it moved them itself."""
-    if expected != max(0, rowcount):
-        raise FrontierMisuseError(
-            "a commit settles or defers a URL that is not at its place in the queue (twice, or "
-            "after it was deferred); nothing of it was applied"
-        )
+def _defer(transaction: Transaction, parts: list[Deferred], counts: dict[int, Counts]) -> None:
+    first_seq = transaction.reserve(len(parts))
+    rows = []
+    for seq, part in enumerate(parts, first_seq):
+        after = counts[part.handle]
+        require_live(after, part.priority, part.seq)
+        make_way(transaction, after, part.new_priority, seq)
+        rows.append((part.new_priority, seq, part.tries, part.handle, part.priority, part.seq))
+    exactly(len(rows), transaction.executemany(statements.DEFER, rows).rowcount)
 
 
 def _learn_robots(transaction: Transaction, parts: list[RobotsSeen]) -> None:
@@ -159,9 +153,8 @@ def _release(
 
 
 def _go_on(
-    transaction: Transaction, settled: set[int], released: list[Released], counts: dict[int, Counts]
+    transaction: Transaction, touched: set[int], released: list[Released], counts: dict[int, Counts]
 ) -> None:
-    """Write the counts of sites of which something was settled and whose leases go on."""
-    going_on = sorted(settled.difference([part.handle for part in released]))
-    rows = [(counts[site].pending, counts[site].pages, site) for site in going_on]
-    transaction.executemany(statements.SETTLED_COUNTS, rows)
+    """Write the counts of sites in whose queues something changed and whose leases go on."""
+    going_on = sorted(touched.difference([part.handle for part in released]))
+    transaction.executemany(statements.SETTLED_COUNTS, [counts[site].row() for site in going_on])

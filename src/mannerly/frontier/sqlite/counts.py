@@ -1,15 +1,14 @@
-"""A site's counts while a transaction works on them, and its spill: what goes there, comes back
-from it, or is dropped with it. The numbers are `mannerly.frontier.caps`' business."""
+"""A site's counts, and the front of its queue, while a transaction works on them."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mannerly.frontier import caps
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.database import Transaction
-from mannerly.frontier.sqlite.tally import NOBODY, Name, count
-from mannerly.model import Caps, DropCause, SiteState
+
+NO_FRONT = (-(2**15), 0)
+"""Before every place: priorities are small numbers, and places are counted from 1."""
 
 
 @dataclass(slots=True)
@@ -22,46 +21,32 @@ class Counts:
     pages: int
     spilt: int
     dropped: int
+    front_priority: int
+    front_seq: int
+    litter: int
+
+    @property
+    def front(self) -> tuple[int, int]:
+        """Up to this place the queue is settled."""
+        return (self.front_priority, self.front_seq)
 
     def row(self) -> "Row":
-        return (self.site, self.state, self.pending, self.pages, self.spilt, self.dropped)
+        return (
+            self.site,
+            self.state,
+            self.pending,
+            self.pages,
+            self.spilt,
+            self.dropped,
+            self.front_priority,
+            self.front_seq,
+            self.litter,
+        )
 
 
-Row = tuple[int, int, int, int, int, int]
+Row = tuple[int, int, int, int, int, int, int, int, int]
 """The fields of `Counts`, in their order."""
 
 
 def counts_of(transaction: Transaction, sites: Iterable[int]) -> list[Row]:
     return transaction.execute(statements.COUNTS, (json.dumps(list(sites)),)).fetchall()
-
-
-def drop(transaction: Transaction, counts: Counts, urls: int, cause: DropCause) -> None:
-    """Count URLs that are dropped for good."""
-    count(transaction, NOBODY, Name.DROPPED, urls, cause.value)
-    counts.dropped += urls
-
-
-def refill(transaction: Transaction, limits: Caps, counts: Counts) -> None:
-    """Bring what is spilt back into the queue, as far as there is room; or drop it, if the site
-    has given all its pages."""
-    if not counts.spilt or counts.state != SiteState.OPEN:
-        return
-    if caps.is_full(limits, pages=counts.pages) and not counts.pending:
-        transaction.execute(statements.DROP_SPILL, (counts.site,))
-        count(transaction, NOBODY, Name.URLS_SPILT, -counts.spilt)
-        drop(transaction, counts, counts.spilt, DropCause.SITE_FULL)
-        counts.spilt = 0
-        return
-    wanted = caps.coming_back(
-        limits, pending=counts.pending, pages=counts.pages, spilt=counts.spilt
-    )
-    if not wanted:
-        return
-    rows = transaction.execute(statements.SPILT_FIRST, (counts.site, wanted)).fetchall()
-    transaction.execute(statements.UNSPILL, (counts.site, rows[-1][1], rows[-1][2]))
-    transaction.executemany(statements.SEE, sorted((row[0], row[3]) for row in rows))
-    transaction.executemany(statements.ENQUEUE, rows)
-    count(transaction, NOBODY, Name.URLS_SPILT, -len(rows))
-    count(transaction, NOBODY, Name.URLS, len(rows))
-    counts.pending += len(rows)
-    counts.spilt -= len(rows)

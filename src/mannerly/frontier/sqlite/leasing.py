@@ -11,8 +11,9 @@ from mannerly.frontier.contract import Leased
 from mannerly.frontier.leases import duration_ms, tokens
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.adding import make_sites
-from mannerly.frontier.sqlite.counts import Counts, counts_of, refill
+from mannerly.frontier.sqlite.counts import Counts, counts_of
 from mannerly.frontier.sqlite.database import Database, Transaction
+from mannerly.frontier.sqlite.spill import refill
 from mannerly.frontier.sqlite.tally import Name, count
 from mannerly.frontier.sqlite.writers import enlisted_state
 from mannerly.model import Caps, Lease, QueuedUrl, RobotsRecord, RobotsState
@@ -93,17 +94,20 @@ def _pick(
     transaction: Transaction, want: int, urls: int, leased_at: float, chance: random.Random
 ) -> list[Lease]:
     """The sites that have been ready longest, with the heads of their queues."""
-    ready = transaction.execute(statements.READY, (transaction.now.at, want)).fetchall()
-    heads: dict[int, list[QueuedUrl]] = {site: [] for site, _, _ in ready}
-    for site, *fields in transaction.execute(statements.HEADS, (json.dumps(list(heads)), urls)):
-        heads[site].append(QueuedUrl._make(fields))
+    given = tokens(chance, want)
+    leases: list[Lease] = []
+    last = None
+    for row in transaction.execute(statements.READY, (transaction.now.at, want, urls)):
+        site, key, failures = row[:3]
+        if site != last:
+            leases.append(Lease(key, site, given[len(leases)], [], [], failures, leased_at))
+            last = site
+        if row[3] is not None:
+            leases[-1].urls.append(QueuedUrl._make(row[3:]))
     if urls > 1:
-        for head in heads.values():
-            head.sort(key=attrgetter("priority", "seq"))
-    return [
-        Lease(key, site, token, heads[site], [], failures, leased_at)
-        for (site, key, failures), token in zip(ready, tokens(chance, len(ready)), strict=True)
-    ]
+        for lease in leases:
+            lease.urls.sort(key=attrgetter("priority", "seq"))
+    return leases
 
 
 def _stamp(transaction: Transaction, writer: int, given: Sequence[Lease], ttl_s: float) -> None:

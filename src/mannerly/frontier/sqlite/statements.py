@@ -53,7 +53,8 @@ ADD_CLOCK = "INSERT INTO clock (site, ready_at) VALUES (?, ?) ON CONFLICT DO NOT
 """Ready at once, and without work until it has some."""
 
 COUNTS = """
-SELECT clock.site, clock.state, clock.pending, clock.pages, clock.spilt, clock.dropped
+SELECT clock.site, clock.state, clock.pending, clock.pages, clock.spilt, clock.dropped,
+    clock.front_priority, clock.front_seq, clock.litter
 FROM json_each(?) AS wanted CROSS JOIN clock ON clock.site = wanted.value
 """
 """The fields of `Counts` of a JSON list of sites."""
@@ -94,6 +95,7 @@ DROP_SPILL = "DELETE FROM spill WHERE site = ?"
 
 RECOUNT = """
 UPDATE clock SET state = ?2, pending = ?3, pages = ?4, spilt = ?5, dropped = ?6,
+    front_priority = ?7, front_seq = ?8, litter = ?9,
     has_work = (?2 = 0 AND (?3 > 0 OR ?5 > 0))
 WHERE site = ?1
 """
@@ -105,32 +107,38 @@ UPDATE clock SET pending = pending + ?, has_work = (state = 0) WHERE site = ?
 """The ready time is kept: work that arrives does not make a site early."""
 
 RECOUNT_SPILT = """
-UPDATE clock SET spilt = ?5, dropped = ?6,
-    has_work = (state = 0 AND (pending > 0 OR ?5 > 0))
-WHERE site = ?1
+UPDATE clock SET spilt = ?1, dropped = ?2,
+    has_work = (state = 0 AND (pending > 0 OR ?1 > 0))
+WHERE site = ?3
 """
-"""After an add to a site that is too full. Takes the fields of `Counts`, and leaves alone what
-`GAIN` counted."""
+"""After an add to a site that is too full: leaves alone what `GAIN` counted."""
+
+SWEEP = "DELETE FROM queue WHERE site = ? AND (priority, seq) <= (?, ?)"
+"""What lies behind the front of a queue: see `front`."""
+
+FORGET_FRONT = "UPDATE clock SET front_priority = ?, front_seq = ?, litter = 0 WHERE site = ?"
 
 # --- lease ----------------------------------------------------------------------------------
 
 EARLIEST = "SELECT min(ready_at) FROM clock WHERE has_work"
 
 READY = """
-SELECT clock.site, site.key, clock.failures
-FROM clock INDEXED BY clock_ready CROSS JOIN site ON site.id = clock.site
-WHERE clock.has_work AND clock.ready_at <= ? ORDER BY clock.ready_at LIMIT ?
-"""
-
-HEADS = """
-SELECT q.site, q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, q.tries
-FROM json_each(?) AS wanted CROSS JOIN queue AS q ON q.site = wanted.value
-WHERE (q.priority, q.seq) IN (
-    SELECT priority, seq FROM queue WHERE site = wanted.value ORDER BY priority, seq LIMIT ?
+SELECT ready.site, site.key, ready.failures,
+    q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, q.tries
+FROM (
+    SELECT site, failures, front_priority, front_seq FROM clock INDEXED BY clock_ready
+    WHERE has_work AND ready_at <= ? ORDER BY ready_at LIMIT ?
+) AS ready CROSS JOIN site ON site.id = ready.site
+LEFT JOIN queue AS q ON q.site = ready.site AND (q.priority, q.seq) IN (
+    SELECT priority, seq FROM queue
+    WHERE site = ready.site AND (priority, seq) > (ready.front_priority, ready.front_seq)
+    ORDER BY priority, seq LIMIT ?
 )
 """
-"""The first URLs of each of a JSON list of sites: the site, then the fields of `QueuedUrl`. Half as
-dear as a statement a site, of which most is the coming and going between Python and SQLite."""
+"""The sites that have been ready longest, each with the first URLs of its queue: the site, its key
+and failures, then the fields of `QueuedUrl`, all null for a site without one. The rows of a site
+stand together. One statement for all: half as dear as one a site, of which most is the coming and
+going between Python and SQLite."""
 
 ROBOTS = """
 SELECT robots.site, robots.origin, robots.state, robots.body, robots.fetched_at, robots.failures
@@ -146,18 +154,31 @@ STAMP = "UPDATE clock SET ready_at = ?, token = ?, holder = ? WHERE site = ?"
 # --- commit ---------------------------------------------------------------------------------
 
 HELD_COUNTS = """
-SELECT clock.token, clock.site, clock.state, clock.pending, clock.pages, clock.spilt, clock.dropped
+SELECT clock.token, clock.site, clock.state, clock.pending, clock.pages, clock.spilt, clock.dropped,
+    clock.front_priority, clock.front_seq, clock.litter
 FROM json_each(?) AS wanted CROSS JOIN clock ON clock.site = wanted.value
 """
 """The tokens of a JSON list of sites, and the fields of `Counts`."""
+
+UP_TO = """
+SELECT q.site, q.priority, q.seq, q.hash
+FROM json_each(?) AS wanted CROSS JOIN queue AS q ON q.site = wanted.value ->> 0
+    AND (q.priority, q.seq) > (wanted.value ->> 1, wanted.value ->> 2)
+    AND (q.priority, q.seq) <= (wanted.value ->> 3, wanted.value ->> 4)
+"""
+"""The rows of a JSON list of [site, place after which, place up to which], site by site."""
 
 DEQUEUE = "DELETE FROM queue WHERE site = ? AND priority = ? AND seq = ? AND hash = ?"
 
 SETTLE = "UPDATE seen SET outcome = ? WHERE site = ? AND hash = ? AND outcome = 0"
 
-SETTLED_COUNTS = "UPDATE clock SET pending = ?, pages = ? WHERE site = ?"
-"""Of a lease that goes on. The site keeps its work until it is released: its holder may find more,
-and whoever asks meanwhile must not be told that the crawl is at its end."""
+SETTLED_COUNTS = """
+UPDATE clock SET pending = ?3, pages = ?4, front_priority = ?7, front_seq = ?8, litter = ?9
+WHERE site = ?1
+"""
+"""Takes the fields of `Counts` of a lease that goes on. The site keeps its work until it is
+released: its holder may find more, and whoever asks meanwhile must not be told that the crawl is at
+its end."""
 
 DEFER = """
 UPDATE queue SET priority = ?, seq = ?, tries = ? WHERE site = ? AND priority = ? AND seq = ?
@@ -170,9 +191,10 @@ ON CONFLICT (site, origin) DO UPDATE SET state = excluded.state, body = excluded
 """
 
 RELEASE = """
-UPDATE clock SET ready_at = ?7, token = 0, holder = 0, failures = ?8,
-    delay = CASE WHEN ?9 > 0 THEN ?9 ELSE delay END,
+UPDATE clock SET ready_at = ?10, token = 0, holder = 0, failures = ?11,
+    delay = CASE WHEN ?12 > 0 THEN ?12 ELSE delay END,
     state = ?2, pending = ?3, pages = ?4, spilt = ?5, dropped = ?6,
+    front_priority = ?7, front_seq = ?8, litter = ?9,
     has_work = (?2 = 0 AND (?3 > 0 OR ?5 > 0))
 WHERE site = ?1
 """
@@ -232,7 +254,10 @@ FROM spill WHERE site = ? AND hash = ?
 
 GOING_BEFORE = """
 SELECT count(*) FROM (
-    SELECT 1 FROM queue WHERE site = ? AND (priority, seq) < (?, ?) LIMIT ?
+    SELECT 1 FROM clock CROSS JOIN queue AS q ON q.site = clock.site
+    WHERE clock.site = ? AND (q.priority, q.seq) > (clock.front_priority, clock.front_seq)
+        AND (q.priority, q.seq) < (?, ?)
+    LIMIT ?
 )
 """
 
@@ -240,6 +265,7 @@ PENDING_AFTER = """
 SELECT site.key, q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, q.tries, q.site
 FROM queue AS q CROSS JOIN clock ON clock.site = q.site CROSS JOIN site ON site.id = q.site
 WHERE (q.site, q.priority, q.seq) > (?, ?, ?) AND clock.state != 2
+    AND (q.priority, q.seq) > (clock.front_priority, clock.front_seq)
 ORDER BY q.site, q.priority, q.seq LIMIT ?
 """
 

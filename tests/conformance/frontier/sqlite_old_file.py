@@ -1,4 +1,5 @@
-"""A file of schema 1, written row by row as the version that had it did."""
+"""A file of an earlier schema: written row by row as version 1 did, then as far as later ones
+brought it."""
 
 import json
 import sqlite3
@@ -12,17 +13,22 @@ from mannerly.model import Outcome
 APPLICATION_ID = 0x4D4E4C59
 
 
-def write(path: Path, boot_id: str, now_s: float, wall_s: float) -> None:
+FIRST, *LATER = "0001_first.sql", "0002_caps.sql"
+
+
+def write(path: Path, schema: int, boot_id: str, now_s: float, wall_s: float) -> None:
     """Put the old crawl into a new file, as of now. Instants are milliseconds."""
     folder = resources.files("mannerly.frontier.sqlite") / "migrations"
     connection = sqlite3.connect(path)
     try:
-        connection.executescript((folder / "0001_first.sql").read_text("utf-8"))
+        connection.executescript((folder / FIRST).read_text("utf-8"))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute("PRAGMA user_version = 1")
         with connection:
             _write_crawl(connection, boot_id, int(now_s * 1000), wall_s)
             _write_tallies(connection)
+        for name in LATER[: schema - 1]:
+            connection.executescript((folder / name).read_text("utf-8"))
+        connection.execute(f"PRAGMA user_version = {schema}")
     finally:
         connection.close()
 
