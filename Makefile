@@ -20,8 +20,13 @@ services: setup  ## what only tests need from Debian's packages
 demo: setup  ## crawl a simulated web on this machine and look at the result
 	$(BIN)/mannerly demo
 
+# Tests that kill processes, judge times or measure memory have the machine for themselves.
+TOGETHER := tests/unit tests/external tests/conformance tests/simulation
+ALONE := tests/crash tests/e2e tests/hostile
+
 test: setup services  ## all tests
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TOGETHER)
+	$(BIN)/python -m pytest $(ALONE)
 
 lint: setup  ## style, types and layers
 	$(BIN)/ruff check .
