@@ -376,3 +376,27 @@ class PageRecord(NamedTuple):
     content_hash: int
     """64-bit hash of the decoded body."""
     duration_s: float
+
+
+class Exchange(NamedTuple):
+    """One request and the response to it, as they went over the wire: for `--keep warc`."""
+
+    token: int
+    """As in `FetchRecord`: what was fetched under a refused lease is void."""
+    url: str
+    fetched_at: float
+    address: str
+    request: bytes
+    """All of it: a GET has no body."""
+    http_version: bytes
+    """`1.1`"""
+    status: int
+    reason: bytes
+    headers: list[tuple[bytes, bytes]]
+    """As received: order, case and repeats."""
+    body: bytes
+    """As received, chunking removed, content coding not."""
+    truncated: bool
+    """There was more than the limit, which was not read."""
+    facts: tuple[tuple[str, str], ...]
+    """What is known beyond the bytes, by name; goes into a metadata record."""
