@@ -33,6 +33,10 @@ from mannerly.store.contract import Store
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 
+WARC_SPECIFICATION = (
+    "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -111,6 +115,22 @@ def agent_token(config: Config) -> str:
     return user_agent(config).split("/", 1)[0].split(" ", 1)[0]
 
 
+def crawl_facts(config: Config, label: str) -> list[tuple[str, str]]:
+    """Who crawls, with what and how: what the WARC files of the crawl begin with."""
+    return [
+        ("software", f"mannerly/{__version__}"),
+        ("format", "WARC File Format 1.1"),
+        ("conformsTo", WARC_SPECIFICATION),
+        ("hostname", label.partition(":")[0]),
+        ("operator", config.crawl.email),
+        ("http-header-user-agent", user_agent(config)),
+        ("http-header-from", config.crawl.email),
+        ("robots", "obey"),
+        ("delay", f"{config.politeness.delay:g} s between visits to a site"),
+        ("scope", config.crawl.scope),
+    ]
+
+
 def make_transport(config: Config, clock: Clock) -> Transport:
     fetch = config.fetch
     return HttpTransport(
@@ -162,7 +182,7 @@ def make_crawler(
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
     bench = Workbench()
-    ledger = Ledger()
+    ledger = Ledger(keeps_exchanges="warc" in config.store.keep)
     visitor = Visitor(
         plan=plan,
         pace=pace_policy(config),

@@ -378,6 +378,31 @@ class PageRecord(NamedTuple):
     duration_s: float
 
 
+class LinkRecord(NamedTuple):
+    """The links of one page: as many rows of the `links` table as it has targets.
+
+    A column of lists where each link differs, because a tuple per link would cost more than all
+    the rest: a page has seventy of them.
+    """
+
+    token: int
+    """As in `FetchRecord`; not a column."""
+    url: str
+    url_hash: int
+    site: str
+    target: list[str]
+    target_hash: list[int]
+    target_site: list[str]
+    anchor: list[str]
+    """Text of the link, bounded; '' if it has none."""
+    rel: list[str]
+    """What the page says of the target: `nofollow`, `ugc`, `sponsored`, with blanks between."""
+    kind: list[str]
+    """The element that has it: `a`, `area`, `link`, `frame`, `iframe`, `meta`."""
+    position: list[int]
+    """Its place among the page's links, from 0."""
+
+
 class Exchange(NamedTuple):
     """One request and the response to it, as they went over the wire: for `--keep warc`."""
 

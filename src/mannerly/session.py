@@ -189,6 +189,7 @@ async def _run(
         clock=world.clock,
         segment_bytes=config.engine.segment_size,
         segment_age_s=config.engine.segment_age,
+        facts=assemble.crawl_facts(config, label),
     )
     crawler = assemble.make_crawler(
         config,

@@ -18,7 +18,7 @@ from rich.text import Text
 from mannerly.cli.options import config_options, load_config
 from mannerly.errors import UsageError
 from mannerly.store import open_store
-from mannerly.store.tables import TABLES
+from mannerly.store.tables import VIEWS
 
 _EXAMPLES = """\
 examples:
@@ -68,7 +68,7 @@ def query(
 
 
 def _describe(store: duckdb.DuckDBPyConnection) -> None:
-    for table in TABLES:
+    for table in VIEWS:
         click.echo(table.name)
         for name, kind, *_ in store.execute(f"DESCRIBE {table.name}").fetchall():
             click.echo(f"  {name:15} {kind.lower()}")

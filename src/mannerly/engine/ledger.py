@@ -8,11 +8,14 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from mannerly.engine.exchange import exchange_of
+from mannerly.fetch.contract import Fetched
 from mannerly.model import (
     Commit,
     Deferred,
     FetchRecord,
     Lease,
+    LinkRecord,
     NewUrl,
     Outcome,
     PageRecord,
@@ -23,6 +26,8 @@ from mannerly.model import (
     Settled,
 )
 from mannerly.store.contract import Rows
+
+_BYTES_A_LINK = 150
 
 
 class Release(NamedTuple):
@@ -56,7 +61,14 @@ class Batch:
 
     @property
     def empty(self) -> bool:
-        return not (self.settled or self.deferred or self.releases or self.learned or self.links)
+        return not (
+            self.settled
+            or self.deferred
+            or self.releases
+            or self.learned
+            or self.links
+            or self.rows
+        )
 
     def commit(self, sequence: int, now: float) -> Commit:
         """What the frontier is told, with durations as of `now`."""
@@ -85,7 +97,8 @@ class Batch:
 
 
 class Ledger:
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_exchanges: bool = False) -> None:
+        self._keeps_exchanges = keeps_exchanges
         self._batch = Batch()
 
     @property
@@ -137,6 +150,17 @@ class Ledger:
     def add_links(self, links: list[NewUrl]) -> None:
         self._batch.links.extend(links)
 
-    def store(self, page: PageRecord) -> None:
+    def store(self, page: PageRecord, links: LinkRecord | None = None) -> None:
         self._batch.rows.add(page)
         self._batch.text_bytes += len(page.text)
+        if links is not None:
+            self._batch.rows.add(links)
+            self._batch.text_bytes += _BYTES_A_LINK * len(links.target)
+
+    def archive(
+        self, lease: Lease, fetched: Fetched, fetched_at: float, *about: tuple[str, str]
+    ) -> None:
+        """Keep what went over the wire, if the crawl keeps that: whatever response was read."""
+        if self._keeps_exchanges and fetched.failure is None:
+            self._batch.rows.add(exchange_of(fetched, lease.token, fetched_at, about))
+            self._batch.text_bytes += len(fetched.body)

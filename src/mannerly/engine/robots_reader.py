@@ -19,7 +19,7 @@ from mannerly.engine.robots import MAX_ROBOTS_REDIRECTS, READ_LIMIT, Barred, Fin
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.workbench import Seat
 from mannerly.fetch.contract import Channel, Fetched, Transport
-from mannerly.model import Outcome
+from mannerly.model import Lease, Outcome
 from mannerly.observe.tally import Tally
 from mannerly.politeness.pacing import PacePolicy, delay_for
 from mannerly.url import Resolved, origin_of
@@ -60,7 +60,8 @@ class RobotsReader:
 
     async def read(self, own: Channel, origin: str, seat: Seat, deadline_at: float) -> RobotsAnswer:
         """GET /robots.txt over `own`, the channel to its origin, and what it redirects to."""
-        fetched = await self._get(own, origin + "/robots.txt", seat.start_by_at, deadline_at)
+        lease = seat.lease
+        fetched = await self._get(own, origin + "/robots.txt", lease, seat.start_by_at, deadline_at)
         claimed: dict[str, Claimed] = {}
         try:
             answer = await self._follow(fetched, own, origin, seat, claimed, deadline_at)
@@ -96,7 +97,9 @@ class RobotsReader:
             if start_by_at is None:
                 _fail(fetched, f"robots.txt redirects to {hop.target.site}, which is busy")
                 return RobotsAnswer(fetched, fetched.ended_at, postponed=True)
-            fetched = await self._hop(hop.target, own, origin, start_by_at, deadline_at)
+            site = hop.target.site
+            lease = claimed[site].lease if site in claimed else seat.lease
+            fetched = await self._hop(hop.target, own, origin, lease, start_by_at, deadline_at)
         return RobotsAnswer(fetched, fetched.ended_at)
 
     async def _may_ask(self, site: str, seat: Seat, claimed: dict[str, Claimed]) -> float | None:
@@ -111,14 +114,20 @@ class RobotsReader:
         return min(seat.start_by_at, claimed[site].start_by_at)
 
     async def _hop(
-        self, target: Resolved, own: Channel, origin: str, start_by_at: float, deadline_at: float
+        self,
+        target: Resolved,
+        own: Channel,
+        origin: str,
+        lease: Lease,
+        start_by_at: float,
+        deadline_at: float,
     ) -> Fetched:
         channel = own
         if origin_of(target.url) != origin:
             own.close()  # a visit holds one connection at a time: descriptors are budgeted
             channel = self._transport.open(origin_of(target.url))
         try:
-            fetched = await self._get(channel, target.url, start_by_at, deadline_at)
+            fetched = await self._get(channel, target.url, lease, start_by_at, deadline_at)
         finally:
             if channel is not own:
                 channel.close()
@@ -127,13 +136,15 @@ class RobotsReader:
         return fetched
 
     async def _get(
-        self, channel: Channel, url: str, start_by_at: float, deadline_at: float
+        self, channel: Channel, url: str, lease: Lease, start_by_at: float, deadline_at: float
     ) -> Fetched:
+        asked_at = self._clock.wall()
         fetched = await channel.get(
             url, deadline_at=deadline_at, start_by_at=start_by_at, body_limit=READ_LIMIT
         )
         if fetched.started_at:
             self._tally.robots_requests += 1
+            self._ledger.archive(lease, fetched, asked_at)
         return fetched
 
     def _release(self, claim: Claimed) -> None:

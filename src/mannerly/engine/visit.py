@@ -201,6 +201,7 @@ class Visitor:
         seat.not_before_at = fetched.ended_at + pace.rest_s
         if pace.settle is None:
             self._ledger.defer(seat.lease, url, retry_priority(url))
+            self._archive(seat, url, fetched, fetched_at)
             why = fetched.failure.name.lower() if fetched.failure else f"http {fetched.status}"
             self._tally.deferred[why] += 1
             seat.next_url += 1
@@ -239,17 +240,21 @@ class Visitor:
     ) -> None:
         """The URL is done: its page, its links, its redirect, its record."""
         redirect_to = detail = ""
+        keeps = True
         if outcome is Outcome.FETCHED:
             reading = self._reader.read(fetched, url, seat.lease, fetched_at)
+            keeps = reading.may_be_kept
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)
             self._ledger.add_links(reading.links)
             if reading.page is not None:
-                self._ledger.store(reading.page)
+                self._ledger.store(reading.page, reading.graph)
                 self._tally.pages_stored += 1
         elif outcome is Outcome.REDIRECTED:
             redirect_to, links, detail = redirection(fetched, url, self._sieve)
             self._ledger.add_links(links)
+        if keeps:
+            self._archive(seat, url, fetched, fetched_at)
         self._settle(
             seat,
             url,
@@ -259,6 +264,9 @@ class Visitor:
             redirect_to=redirect_to,
             detail=detail,
         )
+
+    def _archive(self, seat: Seat, url: QueuedUrl, fetched: Fetched, fetched_at: float) -> None:
+        self._ledger.archive(seat.lease, fetched, fetched_at, ("depth", str(url.depth)))
 
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""

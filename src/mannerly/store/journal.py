@@ -24,12 +24,13 @@ each before it writes the next; `StoreError` if it does not.
 """
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from mannerly.clock import Clock
 from mannerly.errors import CrawlBusyError, StoreError
+from mannerly.model import Exchange
 from mannerly.store import frames, rolling
 from mannerly.store.contract import Rows
 from mannerly.store.disk import DISK, Disk
@@ -37,7 +38,8 @@ from mannerly.store.frames import Part
 from mannerly.store.layout import Layout
 from mannerly.store.lock import WriterLock
 from mannerly.store.segments import Refused, Segment, counted
-from mannerly.store.tables import TABLES, encode
+from mannerly.store.tables import TABLES, WARC, encode
+from mannerly.store.warc.archivist import Archivist, WarcRow
 
 T = TypeVar("T")
 
@@ -53,15 +55,18 @@ class JournalStore:
         clock: Clock,
         segment_bytes: int = 64 << 20,
         segment_age_s: float = 300.0,
+        facts: Sequence[tuple[str, str]] = (),
         disk: Disk = DISK,
     ) -> None:
         """Take the writer's journal. `CrawlBusyError` if a living process has it, `StoreError` if
-        a dead one left something in it (then `recover` first)."""
+        a dead one left something in it (then `recover` first). `facts` are those of the crawl, to
+        be told in its WARC files."""
         self._layout = Layout(data_dir)
         self._writer = writer
         self._clock = clock
         self._segment_bytes = segment_bytes
         self._segment_age_s = segment_age_s
+        self._archivist = Archivist(writer, facts)
         self._disk = disk
         self._last: int | None = None
         """The sequence that was written last; None before the first."""
@@ -94,7 +99,8 @@ class JournalStore:
 
     def write(self, sequence: int, rows: Rows) -> None:
         self._check_order(sequence)
-        data = frames.batch(sequence, _encoded(rows))
+        archived = self._archivist.rows(sequence, rows.of(Exchange), self._clock.wall())
+        data = frames.batch(sequence, _encoded(rows, archived))
         if self._is_full():
             self._finish()
         try:
@@ -144,6 +150,7 @@ class JournalStore:
         if sequence != self._pending:
             raise StoreError(f"{sequence} was to be settled, but {self._pending} was written")
         self._pending = None
+        self._archivist.settled(sequence, refused)
         self._settled[sequence] = self._unsynced[sequence] = frozenset(refused)
         if self._current is None:
             return
@@ -213,8 +220,8 @@ class JournalStore:
                 self._finished.append(segment)
 
 
-def _encoded(rows: Rows) -> list[Part]:
-    found = [(table, rows.of(table.record)) for table in TABLES]
+def _encoded(rows: Rows, archived: Sequence[WarcRow]) -> list[Part]:
+    found = [(table, archived if table is WARC else rows.of(table.record)) for table in TABLES]
     return [Part(table.name, len(some), encode(table, some)) for table, some in found if some]
 
 

@@ -4,9 +4,10 @@
     journal/<writer>/000001.seg    checkpoints of one writer, in order
     pages/<writer>-000001.parquet  what counts of that segment, one directory per table
     fetches/<writer>-000001.parquet
+    warc/<writer>-000001.warc.gz   its exchanges, with <writer>-000001.cdxj, the index
     lost+found/                    segments that nobody could vouch for, kept for a person to judge
 
-A Parquet file is named after the segment it was rolled from, so rolling a segment twice gives the
+A file is named after the segment it was rolled from, so rolling a segment twice gives the
 same files, not twice the rows.
 """
 
@@ -19,7 +20,7 @@ from mannerly.store.tables import MARK, TABLES, Table
 
 _WRITER = re.compile(r"[0-9a-f]{16}")
 _SEGMENT = re.compile(r"([0-9]{6,})\.seg")
-_PARQUET = re.compile(r"([0-9a-f]{16})-([0-9]{6,})\.parquet")
+_ROLLED = re.compile(r"([0-9a-f]{16})-([0-9]{6,})\.(?:parquet|warc\.gz)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,17 @@ class Layout:
     def set_aside(self, writer: int, number: int) -> Path:
         return self.lost / f"{writer:016x}-{number:06d}.seg"
 
-    def parquet(self, table: Table, writer: int, number: int) -> Path:
+    def file(self, table: Table, writer: int, number: int) -> Path:
         """The file of a segment in `table`."""
-        return self.root / table.name / f"{writer:016x}-{number:06d}.parquet"
+        return self.root / table.name / f"{writer:016x}-{number:06d}.{table.suffix}"
 
     def rolled(self, table: Table) -> set[tuple[int, int]]:
-        """(writer, segment number) of every Parquet file in `table`."""
-        found = (_PARQUET.fullmatch(name) for name in _names(self.root / table.name))
+        """(writer, segment number) of every file in `table`."""
+        found = (_ROLLED.fullmatch(name) for name in _names(self.root / table.name))
         return {(int(match[1], 16), int(match[2])) for match in found if match}
 
     def unfinished(self, writer: int) -> list[Path]:
-        """Parquet files of a writer that were never given their name."""
+        """Files of a writer that were never given their name."""
         return [path for table in self.tables for path in table.glob(f".{writer:016x}-*.tmp")]
 
 

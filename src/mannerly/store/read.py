@@ -25,7 +25,7 @@ import pyarrow as pa
 from mannerly.errors import NoCrawlError
 from mannerly.store import segments
 from mannerly.store.layout import Layout
-from mannerly.store.tables import MARK, TABLES, TIMESTAMP, Table
+from mannerly.store.tables import MARK, TIMESTAMP, VIEWS, Table
 
 
 class _Moment(NamedTuple):
@@ -49,7 +49,7 @@ def open_store(data_dirs: Path | Sequence[Path]) -> duckdb.DuckDBPyConnection:
     moments = _look(layouts)
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
-    for table, moment in zip(TABLES, moments, strict=True):
+    for table, moment in zip(VIEWS, moments, strict=True):
         _view(connection, table, moment)
     return connection
 
@@ -83,29 +83,29 @@ def _look(layouts: Sequence[Layout]) -> list[_Moment]:
 
 
 def _look_once(layouts: Sequence[Layout]) -> list[_Moment] | None:
-    """In the order of `TABLES`. None if a segment was rolled under our eyes: it is in a Parquet
+    """In the order of `VIEWS`. None if a segment was rolled under our eyes: it is in a Parquet
     file by now."""
-    files: dict[str, list[Path]] = {table.name: [] for table in TABLES}
+    files: dict[str, list[Path]] = {table.name: [] for table in VIEWS}
     unrolled: list[tuple[Layout, int, list[int]]] = []
     for layout in layouts:
         journals = {writer: layout.segments(writer) for writer in layout.writers()}
         # The mark gets its name last, so no file of a segment that has it can be missing here.
         marked = layout.rolled(MARK)
-        for table in TABLES:
+        for table in VIEWS:
             there = sorted(layout.rolled(table) & marked)
-            files[table.name] += [layout.parquet(table, *name) for name in there]
+            files[table.name] += [layout.file(table, *name) for name in there]
         for writer, numbers in journals.items():
             left = [number for number in numbers if (writer, number) not in marked]
             unrolled.append((layout, writer, left))
     with ExitStack() as stack:
-        spools = {table.name: stack.enter_context(_Spool(table)) for table in TABLES}
+        spools = {table.name: stack.enter_context(_Spool(table)) for table in VIEWS}
         try:
             for source in unrolled:
                 for table, batch in _journalled_rows(*source):
                     spools[table.name].add(batch)
         except FileNotFoundError:
             return None
-        return [_Moment(files[table.name], spools[table.name].mapped()) for table in TABLES]
+        return [_Moment(files[table.name], spools[table.name].mapped()) for table in VIEWS]
 
 
 def _journalled_rows(
@@ -116,7 +116,7 @@ def _journalled_rows(
     ]
     plan = segments.counted(journal, segments.marks_of(journal), void=True)
     for segment, batches in zip(journal, plan, strict=True):
-        yield from segments.rows(segment.path, batches)
+        yield from segments.rows(segment.path, batches, VIEWS)
 
 
 class _Spool:

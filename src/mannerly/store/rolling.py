@@ -1,4 +1,4 @@
-"""Rolling: what counts of one segment becomes a Parquet file per table, and the segment goes.
+"""Rolling: what counts of one segment becomes a file per table, and the segment goes.
 
 The order of the steps is what makes it safe to be killed between any two of them:
 
@@ -9,14 +9,15 @@ The order of the steps is what makes it safe to be killed between any two of the
 3. the segment is removed, durably, before the next one is rolled.
 
 Killed before 3 the segment is rolled again, to the same names with the same rows. One record batch
-and one row group per table are in memory at a time, however long the segment is.
+and one row group per table are in memory at a time, however long the segment is. Tables become
+Parquet, but for `warc`, which becomes a WARC file and its index.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,10 +27,28 @@ from mannerly.store.disk import Disk
 from mannerly.store.layout import Layout, temporary
 from mannerly.store.segments import Counted
 from mannerly.store.tables import MARK, TABLES, Table
+from mannerly.store.warc.files import WarcFile
 
-# Large enough that compression and statistics pay, small enough to be held in memory twice.
-_ROW_GROUP_BYTES = 32 << 20
+# Large enough that compression and statistics pay, small enough to be held in memory some times
+# over, which is what the writer does.
+_ROW_GROUP_BYTES = 8 << 20
 _ROW_GROUP_ROWS = 50_000
+
+
+class RolledFile(Protocol):
+    """A table's file in the making, under a temporary name. No row, no file."""
+
+    table: Table
+    rows: int
+    paths: list[Path]
+    """What it will be called; more than one where an index goes with it."""
+
+    @property
+    def begun(self) -> bool: ...
+    def begin(self) -> None: ...
+    def add(self, batch: pa.RecordBatch) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None: ...
 
 
 class Rolled(NamedTuple):
@@ -46,7 +65,7 @@ def roll(
     `OSError` if the disk does not do it: roll it again.
     """
     segment = layout.segment(writer, number)
-    files = [TableFile(table, layout.parquet(table, writer, number)) for table in TABLES]
+    files = [_file(table, layout.file(table, writer, number)) for table in TABLES]
     by_table = {file.table.name: file for file in files}
     try:
         with ExitStack() as stack:
@@ -60,15 +79,20 @@ def roll(
     except OSError:
         # The disk is full, most likely: give back what the attempt took.
         for file in files:
-            disk.remove(temporary(file.path))
+            for path in file.paths:
+                disk.remove(temporary(path))
         raise
-    begun = [file for file in files if file.begun]
-    for file in begun:
-        disk.sync_file(temporary(file.path))
-    for file in begun:
-        disk.rename(temporary(file.path), file.path)
-        disk.sync_dir(file.path.parent)
-    return Rolled(len(begun), Counter({file.table.name: file.rows for file in files}))
+    named = [path for file in files if file.begun for path in file.paths]
+    for path in named:
+        disk.sync_file(temporary(path))
+    for path in named:
+        disk.rename(temporary(path), path)
+        disk.sync_dir(path.parent)
+    return Rolled(len(named), Counter({file.table.name: file.rows for file in files}))
+
+
+def _file(table: Table, path: Path) -> RolledFile:
+    return WarcFile(table, path) if table.suffix == "warc.gz" else TableFile(table, path)
 
 
 def discard(disk: Disk, segment: Path) -> None:
@@ -82,8 +106,8 @@ class TableFile:
 
     def __init__(self, table: Table, path: Path) -> None:
         self.table = table
-        self.path = path
         self.rows = 0
+        self.paths = [path]
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = self._held_rows = 0
         self._sink: pa.OSFile | None = None
@@ -95,7 +119,7 @@ class TableFile:
 
     def begin(self) -> None:
         if self._writer is None:
-            self._sink = pa.OSFile(str(temporary(self.path)), "wb")
+            self._sink = pa.OSFile(str(temporary(self.paths[0])), "wb")
             self._writer = pq.ParquetWriter(
                 self._sink,
                 self.table.public,
@@ -125,7 +149,7 @@ class TableFile:
             self._held.clear()
             self._held_bytes = self._held_rows = 0
 
-    def __enter__(self) -> "TableFile":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:

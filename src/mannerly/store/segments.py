@@ -9,7 +9,7 @@ Of a batch that nobody vouches for, rows that are not bound to a lease stand all
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -84,14 +84,16 @@ def read_journal(layout: Layout, writer: int) -> list[Segment]:
     ]
 
 
-def rows(path: Path, batches: Sequence[Counted]) -> Iterator[tuple[Table, pa.RecordBatch]]:
+def rows(
+    path: Path, batches: Sequence[Counted], of: Collection[Table] = tables.TABLES
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
     """The rows of a segment that count, as readers see them, one record batch at a time."""
     fd = os.open(path, os.O_RDONLY)
     try:
         for frame, refused in batches:
             for part in frames.read_batch(fd, frame):
                 table = tables.named(part.table)
-                if refused is None and table.leased:
+                if table not in of or (refused is None and table.leased):
                     continue
                 for batch in tables.decode(part.stream):
                     yield table, tables.public(table, batch, refused or ())

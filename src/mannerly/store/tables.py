@@ -22,8 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mannerly.errors import SchemaError
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.model import FetchRecord, LinkRecord, PageRecord
 from mannerly.store.contract import Record
+from mannerly.store.warc.archivist import WarcRow
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -52,12 +53,22 @@ _TYPES: dict[str, pa.DataType] = {
     "body_bytes": pa.int64(),
     "truncated": pa.bool_(),
     "content_hash": pa.int64(),
+    "target": pa.string(),
+    "target_hash": pa.int64(),
+    "target_site": pa.string(),
+    "anchor": pa.string(),
+    "rel": pa.string(),
+    "kind": pa.string(),
+    "position": pa.int32(),
+    "digest": pa.string(),
+    "first_bytes": pa.int64(),
+    "members": pa.binary(),
 }
 
 # A string array counts its bytes in 31 bits, and rolling holds one record batch at a time in
-# memory: both want batches that are bounded by text, not only by rows.
+# memory: both want batches that are bounded by bytes, not only by rows.
 ROWS_PER_BATCH = 1_000
-CHARS_PER_BATCH = 8 << 20
+BYTES_PER_BATCH = 4 << 20
 
 
 class Table(NamedTuple):
@@ -75,6 +86,10 @@ class Table(NamedTuple):
     """Columns whose values repeat so much that Parquet should keep each once."""
     statistics: list[str]
     """Columns with minimum and maximum per row group. Not the texts: theirs are whole texts."""
+    suffix: str = "parquet"
+    """What it is rolled into: Parquet, which readers see as a view, or `warc.gz`."""
+    lists: tuple[str, ...] = ()
+    """Columns that have a list in the journal's rows: to readers each element is a row."""
 
     @property
     def leased(self) -> bool:
@@ -83,11 +98,24 @@ class Table(NamedTuple):
 
 
 def _table(
-    name: str, record: type[Record], *, bulk: str = "", texts: set[str], dictionary: list[str]
+    name: str,
+    record: type[Record],
+    *,
+    bulk: str = "",
+    texts: set[str],
+    dictionary: list[str],
+    lists: tuple[str, ...] = (),
+    suffix: str = "parquet",
 ) -> Table:
     fields: tuple[str, ...] = record._fields  # type: ignore[attr-defined]  # a NamedTuple has it
-    journal = pa.schema([pa.field(field, _TYPES[field], nullable=False) for field in fields])
-    public = journal.remove(0) if fields[0] == "token" else journal
+    columns = [pa.field(field, _TYPES[field], nullable=False) for field in fields]
+    journal = pa.schema(
+        [
+            column.with_type(pa.list_(column.with_name("item"))) if column.name in lists else column
+            for column in columns
+        ]
+    )
+    public = pa.schema(columns[1:] if fields[0] == "token" else columns)
     return Table(
         name,
         record,
@@ -96,6 +124,8 @@ def _table(
         fields.index(bulk) if bulk else None,
         dictionary,
         [field for field in public.names if field not in texts],
+        suffix,
+        lists,
     )
 
 
@@ -113,10 +143,22 @@ PAGES = _table(
     dictionary=["site", "status", "content_type", "charset", "language", "truncated", "depth"],
 )
 
-TABLES = (PAGES, FETCHES)
+LINKS = _table(
+    "links",
+    LinkRecord,
+    bulk="target",
+    texts={"target", "anchor"},
+    dictionary=["url", "url_hash", "site", "target_site", "rel", "kind"],
+    lists=("target", "target_hash", "target_site", "anchor", "rel", "kind", "position"),
+)
+WARC = _table("warc", WarcRow, bulk="members", texts=set(), dictionary=[], suffix="warc.gz")
+
+TABLES = (PAGES, LINKS, WARC, FETCHES)
 """In the order in which a rolled segment's files get their names."""
 MARK = FETCHES
 """The last of them: its file says that a segment is rolled (`mannerly.store.rolling`)."""
+VIEWS = tuple(table for table in TABLES if table.suffix == "parquet")
+"""Those that readers see as tables."""
 
 _BY_NAME = {table.name: table for table in TABLES}
 
@@ -135,10 +177,10 @@ def encode(table: Table, records: Sequence[Record]) -> pa.Buffer:
     """The records as a compressed Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     # Measured per page of 10 kB: level 1 0.049 ms and 3.4 kB, level 3 0.055 ms and 2.4 kB, lz4
-    # 0.036 ms and 5.7 kB. The bytes are written and synced before a checkpoint goes on.
-    options = pa.ipc.IpcWriteOptions(
-        compression=pa.Codec("zstd", compression_level=3), use_threads=False
-    )
+    # 0.036 ms and 5.7 kB. The bytes are written and synced before a checkpoint goes on. What goes
+    # into a WARC file is compressed already.
+    codec = pa.Codec("zstd", compression_level=3) if table.suffix == "parquet" else None
+    options = pa.ipc.IpcWriteOptions(compression=codec, use_threads=False)
     with pa.ipc.new_stream(sink, table.journal, options=options) as stream:
         for part in _parts(records, table.bulk):
             stream.write_batch(_batch(table.journal, part))
@@ -159,19 +201,37 @@ def public(table: Table, batch: pa.RecordBatch, refused: Collection[int]) -> pa.
     if refused:
         void = pc.is_in(batch.column(0), value_set=pa.array(sorted(refused), pa.int64()))
         batch = batch.filter(pc.invert(void))
-    return batch.remove_column(0)
+    batch = batch.remove_column(0)
+    return _unfolded(table, batch) if table.lists else batch
+
+
+def _unfolded(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A row for each element of the lists, which are of one length in a row."""
+    row_of = pc.list_parent_indices(batch.column(table.lists[0]))
+    columns = [
+        batch.column(name).flatten() if name in table.lists else batch.column(name).take(row_of)
+        for name in table.public.names
+    ]
+    return pa.record_batch(columns, schema=table.public)
 
 
 def _parts(records: Sequence[Record], bulk: int | None) -> Iterator[Sequence[Record]]:
-    """Cut into runs of at most `ROWS_PER_BATCH` rows and about `CHARS_PER_BATCH` of text."""
-    start = chars = 0
+    """Cut into runs of at most `ROWS_PER_BATCH` rows and about `BYTES_PER_BATCH`."""
+    start = held = 0
     for index, record in enumerate(records):
-        chars += len(record[bulk]) if bulk is not None else 0
-        if chars >= CHARS_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
+        held += _size(record[bulk]) if bulk is not None else 0
+        if held >= BYTES_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
             yield records[start : index + 1]
-            start, chars = index + 1, 0
+            start, held = index + 1, 0
     if start < len(records):
         yield records[start:]
+
+
+def _size(value: str | bytes | list[str]) -> int:
+    """Bytes of UTF-8, or a bound on them: to encode a text only to count it costs too much."""
+    if isinstance(value, list):
+        return sum(map(len, value))
+    return len(value) if isinstance(value, bytes) or value.isascii() else 3 * len(value)
 
 
 def _batch(schema: pa.Schema, records: Sequence[Record]) -> pa.RecordBatch:
@@ -187,4 +247,10 @@ def _array(kind: pa.DataType, values: Sequence[object]) -> pa.Array:
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
-        return pa.array([_SURROGATE.sub("\ufffd", str(value)) for value in values], kind)
+        return pa.array([_encodable(value) for value in values], kind)
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, list):
+        return [_encodable(element) for element in value]
+    return _SURROGATE.sub("\ufffd", str(value))

@@ -13,7 +13,7 @@ from mannerly.errors import NoCrawlError
 from mannerly.model import FetchRecord, PageRecord
 from mannerly.store import JournalStore, Rows, open_store, segments
 from mannerly.store.layout import Layout
-from mannerly.store.tables import PAGES, TABLES
+from mannerly.store.tables import PAGES, VIEWS
 from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen
 
 
@@ -163,6 +163,6 @@ def test_counts_only_grow_while_another_process_writes_and_rolls(tmp_path: Path)
 
 def test_the_documentation_names_every_column() -> None:
     text = (Path(__file__).parents[3] / "docs" / "store.md").read_text(encoding="utf-8")
-    for table in TABLES:
+    for table in VIEWS:
         section = text.split(f"### {table.name}\n", 1)[1].split("\n#", 1)[0]
         assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == table.public.names

@@ -13,6 +13,8 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from mannerly.model import Exchange
+from mannerly.store.layout import temporary
+from mannerly.store.tables import WARC, decode, encode, public
 from mannerly.store.warc import records
 from mannerly.store.warc.archivist import LEAST_BYTES, Archivist, WarcRow
 from mannerly.store.warc.files import WarcFile
@@ -45,12 +47,13 @@ def exchange(number: int = 1, token: int = 1, **changes: Any) -> Exchange:
 
 
 def archive(directory: Path, *rows: WarcRow) -> Path:
+    """By the way that leads through the journal."""
     path = directory / "test.warc.gz"
-    with path.open("wb") as sink:
-        file = WarcFile(sink, path.name)
-        for row in rows:
-            file.add(row)
-    path.with_name("test.cdxj").write_bytes(file.index())
+    with WarcFile(WARC, path) as file:
+        for batch in decode(encode(WARC, rows)):
+            file.add(public(WARC, batch, ()))
+    for made in file.paths:
+        temporary(made).rename(made)
     return path
 
 

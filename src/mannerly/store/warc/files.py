@@ -6,53 +6,93 @@ replay software looks lines up:
     org,example)/a 20261116060546 {"url": ..., "mime": ..., "status": ..., "digest": ...,
                                    "length": ..., "offset": ..., "filename": ...}
 
-Only the index lines of one file are in memory: some hundred bytes an exchange.
+One record batch and the index lines of one file are in memory: some hundred bytes an exchange.
 """
 
 import json
-from datetime import UTC, datetime
+import time
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
-from mannerly.store.warc.archivist import WarcRow
+import pyarrow as pa
+
+from mannerly.store.layout import temporary
+from mannerly.store.tables import Table
 from mannerly.store.warc.surt import surt
-
-INDEXED = frozenset(("response", "revisit"))
 
 
 class WarcFile:
-    """A WARC file in the making. `name` is what it will be called."""
+    """A WARC file and its index in the making, under temporary names. No exchange, no file."""
 
-    def __init__(self, sink: BinaryIO, name: str) -> None:
-        self._sink = sink
-        self._name = name
+    def __init__(self, table: Table, path: Path) -> None:
+        self.table = table
+        self.rows = 0
+        self.paths = [index_path(path), path]
+        """In the order in which they get their names: a file that is there has its index."""
+        self._name = path.name
+        self._sink: BinaryIO | None = None
+        self._opening: bytes | None = None
+        """The warcinfo record that the file begins with; each batch brings one."""
         self._lines: list[bytes] = []
         self._offset = 0
 
-    def add(self, row: WarcRow) -> None:
-        """Append a row's members. Of the warcinfo records only the first of all rows counts."""
-        if row.kind not in INDEXED and self._offset:
+    @property
+    def begun(self) -> bool:
+        return self._sink is not None
+
+    def begin(self) -> None:
+        if self._sink is None:
+            self._sink = temporary(self.paths[1]).open("wb")
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        columns = [
+            column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+            for column in batch.columns
+        ]
+        for kind, url, at, status, mime, digest, size, members in zip(
+            *(column.to_pylist() for column in columns), strict=True
+        ):
+            if kind == "warcinfo":
+                self._opening = self._opening if self._opening is not None else members
+                continue
+            self._write_opening()
+            told = {
+                "url": url,
+                "mime": "warc/revisit" if kind == "revisit" else mime or "unk",
+                "status": str(status),
+                "digest": digest,
+                "length": str(size),
+                "offset": str(self._offset),
+                "filename": self._name,
+            }
+            second = time.strftime("%Y%m%d%H%M%S", time.gmtime(at // 1_000_000))
+            self._lines.append(f"{surt(url)} {second} {json.dumps(told)}\n".encode())
+            self._write(members)
+            self.rows += 1
+
+    def _write_opening(self) -> None:
+        if self._offset == 0 and self._opening is not None:
+            self._write(self._opening)
+
+    def _write(self, data: bytes) -> None:
+        self.begin()
+        assert self._sink is not None
+        self._sink.write(data)
+        self._offset += len(data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if self._sink is None:
             return
-        if row.kind in INDEXED:
-            self._lines.append(self._line(row))
-        self._sink.write(row.members)
-        self._offset += len(row.members)
-
-    def index(self) -> bytes:
-        return b"".join(sorted(self._lines))
-
-    def _line(self, row: WarcRow) -> bytes:
-        at = datetime.fromtimestamp(row.fetched_at, UTC)
-        fields = {
-            "url": row.url,
-            "mime": "warc/revisit" if row.kind == "revisit" else row.content_type or "unk",
-            "status": str(row.status),
-            "digest": row.digest,
-            "length": str(row.first_bytes),
-            "offset": str(self._offset),
-            "filename": self._name,
-        }
-        return f"{surt(row.url)} {at:%Y%m%d%H%M%S} {json.dumps(fields)}\n".encode()
+        try:
+            if kind is None:
+                temporary(self.paths[0]).write_bytes(b"".join(sorted(self._lines)))
+                self._sink.flush()
+        finally:
+            # Closing writes what is buffered, or tries to: after a failure it may fail again.
+            self._sink.close()
 
 
 def index_path(path: Path) -> Path:
