@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mannerly import assemble, joining
 from mannerly.assemble import World
-from mannerly.clock import SystemClock, ThreadExecutor
+from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
 from mannerly.datadir import held
 from mannerly.engine.crawler import Crawler
@@ -132,6 +132,7 @@ def _exclusions(config: Config) -> Exclusions:
 def _threads(config: Config) -> Iterator[World]:
     world = World(
         clock=SystemClock(),
+        clock_id=system_boot_id(),
         frontier_executor=ThreadExecutor("frontier"),
         store_executor=ThreadExecutor("store"),
         random=random.SystemRandom(),

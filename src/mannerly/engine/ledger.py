@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mannerly.engine.exchange import exchange_of
+from mannerly.evidence import RequestRecord, RunRecord
 from mannerly.fetch.contract import Fetched
 from mannerly.model import (
     Commit,
@@ -146,6 +147,12 @@ class Ledger:
     def learn(self, learned: Learned) -> None:
         self._batch.learned.append(learned)
         self._batch.text_bytes += len(learned.record.body)
+
+    def note(self, record: RequestRecord | RunRecord) -> None:
+        """A request was made. Always with something that is to be committed, so never alone."""
+        self._batch.rows.add(record)
+        if isinstance(record, RequestRecord):
+            self._batch.text_bytes += len(record.body)
 
     def add_links(self, links: list[NewUrl]) -> None:
         self._batch.links.extend(links)

@@ -12,8 +12,8 @@ is each page exactly once, whatever was killed in between:
 After a crash, `recover` asks the frontier how far each dead writer came (`WriterState`): batches up
 to that sequence count, later ones are void (their URLs are still pending; they are fetched again).
 
-Rows that tell of what happened, and not of what a lease settled, are never void: they stand from
-the moment their batch is durable (which tables have such rows: `mannerly.store.tables`).
+Rows that tell of what happened, and not of what was settled, are never void: they stand from the
+moment their batch is durable (`mannerly.store.tables`).
 """
 
 from collections.abc import Collection, Iterable

@@ -37,7 +37,7 @@ class Recovered:
     batches_kept: int = 0
     batches_void: int = 0
     """Never committed: their URLs are pending and will be fetched again. What happened under them
-    is kept (`mannerly.store.tables`)."""
+    is kept (lasting tables)."""
     batches_missing: int = 0
     """Committed, and yet not readable: the disk is damaged. What is left of their segments is in
     `set_aside`."""

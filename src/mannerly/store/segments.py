@@ -4,8 +4,8 @@ A batch counts if somebody vouches for its sequence: the writer's own SETTLED ma
 death, the frontier. Where a sequence was written twice (the first attempt failed, or was never
 committed), the later one counts.
 
-Of a batch that nobody vouches for, rows that are not bound to a lease stand all the same:
-`counted` takes it along, as void.
+Of a batch that nobody vouches for, the rows of lasting tables stand all the same: `counted` takes
+it along, as void.
 """
 
 import os
@@ -48,7 +48,7 @@ class Counted(NamedTuple):
 
     frame: Frame
     refused: Refused | None
-    """None: all tokens. The batch is void; only rows without a token count."""
+    """None: the batch is void, but for what lasts."""
 
 
 def read_segment(path: Path, writer: int, number: int) -> Segment:
@@ -93,10 +93,12 @@ def rows(
         for frame, refused in batches:
             for part in frames.read_batch(fd, frame):
                 table = tables.named(part.table)
-                if table not in of or (refused is None and table.leased):
+                if table not in of:
                     continue
                 for batch in tables.decode(part.stream):
-                    yield table, tables.public(table, batch, refused or ())
+                    counting = tables.public(table, batch, refused)
+                    if counting is not None:
+                        yield table, counting
     finally:
         os.close(fd)
 

@@ -4,11 +4,15 @@
 by it. The columns are the fields of the table's record, in order. A table of which a checkpoint has
 no row takes no byte and no time.
 
-A record whose first field is `token` speaks of what a lease settled. The token is only in the
-journal, because it is only known later which leases were refused: `public` takes the refused rows
-and the token out, and if the batch was never committed all such rows are void. A record without a
-token tells of something that happened, whatever the frontier says of it later: its row stands from
-the moment its batch is durable.
+A record whose first field is `token` was made under a lease. The token is only in the journal,
+because it is only known later which leases were refused, and which batches were never committed:
+
+- in most tables a row tells what was settled, so the rows of refused leases and of batches that
+  nobody committed are void;
+- in a *lasting* table a row tells what happened, whoever settled what. It stands from the moment
+  its batch is durable; readers find in `settled` whether the frontier accepted what came of it.
+
+A record without a token is always lasting.
 
 Strings come from the web. What cannot be encoded as UTF-8 (a lone surrogate) is replaced by U+FFFD
 here and nowhere else; everything else is kept as it is, NUL included.
@@ -22,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mannerly.errors import SchemaError
+from mannerly.evidence import RequestRecord, RunRecord
 from mannerly.model import FetchRecord, LinkRecord, PageRecord
 from mannerly.store.contract import Record
 from mannerly.store.warc.archivist import WarcRow
@@ -58,12 +63,35 @@ _TYPES: dict[str, pa.DataType] = {
     "target_site": pa.string(),
     "anchor": pa.string(),
     "rel": pa.string(),
-    "kind": pa.string(),
     "position": pa.int32(),
     "digest": pa.string(),
     "first_bytes": pa.int64(),
     "members": pa.binary(),
+    "writer": pa.int64(),
+    "visit": pa.int64(),
+    "origin": pa.string(),
+    "kind": pa.string(),
+    "sent_at": TIMESTAMP,
+    "ended_at": TIMESTAMP,
+    "failure": pa.string(),
+    "rest_s": pa.float64(),
+    "delay_s": pa.float64(),
+    "why": pa.string(),
+    "robots_state": pa.string(),
+    "robots_hash": pa.int64(),
+    "robots_fetched_at": TIMESTAMP,
+    "robots_line": pa.int32(),
+    "body": pa.binary(),
+    "begun_at": TIMESTAMP,
+    "clock": pa.string(),
+    "clock_offset_s": pa.float64(),
+    "version": pa.string(),
+    "agent": pa.string(),
+    "robots_ttl_s": pa.float64(),
+    "visit_timeout_s": pa.float64(),
+    "guarded": pa.bool_(),
 }
+_SETTLED = pa.field("settled", pa.bool_(), nullable=False)
 
 # A string array counts its bytes in 31 bits, and rolling holds one record batch at a time in
 # memory: both want batches that are bounded by bytes, not only by rows.
@@ -80,6 +108,10 @@ class Table(NamedTuple):
     """As the journal has it, with the token."""
     public: pa.Schema
     """As readers see it."""
+    leased: bool
+    """Its records have a token."""
+    lasting: bool
+    """No row of it is ever void."""
     bulk: int | None
     """The field that may be large; None if none may."""
     dictionary: list[str]
@@ -91,18 +123,14 @@ class Table(NamedTuple):
     lists: tuple[str, ...] = ()
     """Columns that have a list in the journal's rows: to readers each element is a row."""
 
-    @property
-    def leased(self) -> bool:
-        """Whether a row is void where its lease was refused or its batch never committed."""
-        return bool(self.journal.names[0] == "token")
-
 
 def _table(
     name: str,
     record: type[Record],
     *,
+    lasting: bool = False,
     bulk: str = "",
-    texts: set[str],
+    texts: Collection[str] = (),
     dictionary: list[str],
     lists: tuple[str, ...] = (),
     suffix: str = "parquet",
@@ -115,12 +143,17 @@ def _table(
             for column in columns
         ]
     )
-    public = pa.schema(columns[1:] if fields[0] == "token" else columns)
+    leased = fields[0] == "token"
+    public = pa.schema(columns[1:] if leased else columns)
+    if leased and lasting:
+        public = public.append(_SETTLED)
     return Table(
         name,
         record,
         journal,
         public,
+        leased,
+        lasting or not leased,
         fields.index(bulk) if bulk else None,
         dictionary,
         [field for field in public.names if field not in texts],
@@ -151,9 +184,21 @@ LINKS = _table(
     dictionary=["url", "url_hash", "site", "target_site", "rel", "kind"],
     lists=("target", "target_hash", "target_site", "anchor", "rel", "kind", "position"),
 )
-WARC = _table("warc", WarcRow, bulk="members", texts=set(), dictionary=[], suffix="warc.gz")
+WARC = _table("warc", WarcRow, bulk="members", dictionary=[], suffix="warc.gz")
+REQUESTS = _table(
+    "requests",
+    RequestRecord,
+    lasting=True,
+    bulk="body",
+    texts={"body"},
+    dictionary=[
+        "writer", "site", "origin", "kind", "status", "failure", "address", "rest_s", "delay_s",
+        "why", "robots_state", "robots_hash", "robots_fetched_at", "robots_line",
+    ],
+)  # fmt: skip
+RUNS = _table("runs", RunRecord, lasting=True, dictionary=["clock", "version", "agent"])
 
-TABLES = (PAGES, LINKS, WARC, FETCHES)
+TABLES = (PAGES, LINKS, WARC, REQUESTS, RUNS, FETCHES)
 """In the order in which a rolled segment's files get their names."""
 MARK = FETCHES
 """The last of them: its file says that a segment is rolled (`mannerly.store.rolling`)."""
@@ -194,15 +239,30 @@ def decode(stream: pa.Buffer) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def public(table: Table, batch: pa.RecordBatch, refused: Collection[int]) -> pa.RecordBatch:
-    """The rows that count, as readers see them."""
+def public(
+    table: Table, batch: pa.RecordBatch, refused: Collection[int] | None
+) -> pa.RecordBatch | None:
+    """The rows that count, as readers see them; None if none does.
+
+    `refused`: the tokens of refused leases; None if the batch was never committed.
+    """
     if not table.leased:
         return batch
-    if refused:
-        void = pc.is_in(batch.column(0), value_set=pa.array(sorted(refused), pa.int64()))
-        batch = batch.filter(pc.invert(void))
-    batch = batch.remove_column(0)
-    return _unfolded(table, batch) if table.lists else batch
+    if refused is None:
+        if not table.lasting:
+            return None
+        settled = pa.repeat(pa.scalar(False), batch.num_rows)
+    elif refused:
+        tokens = pa.array(sorted(refused), pa.int64())
+        settled = pc.invert(pc.is_in(batch.column(0), value_set=tokens))
+    else:
+        settled = pa.repeat(pa.scalar(True), batch.num_rows)
+    columns = batch.columns[1:]
+    if table.lasting:
+        return pa.record_batch([*columns, settled], schema=table.public)
+    rows = batch.remove_column(0)
+    rows = rows.filter(settled) if refused else rows
+    return _unfolded(table, rows) if table.lists else rows
 
 
 def _unfolded(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:

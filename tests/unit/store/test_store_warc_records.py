@@ -51,7 +51,9 @@ def archive(directory: Path, *rows: WarcRow) -> Path:
     path = directory / "test.warc.gz"
     with WarcFile(WARC, path) as file:
         for batch in decode(encode(WARC, rows)):
-            file.add(public(WARC, batch, ()))
+            counting = public(WARC, batch, ())
+            assert counting is not None
+            file.add(counting)
     for made in file.paths:
         temporary(made).rename(made)
     return path
