@@ -16,10 +16,12 @@ from mannerly.engine.crawler import Crawler
 from mannerly.engine.ledger import Ledger
 from mannerly.engine.page import PageReader
 from mannerly.engine.plan import EnginePlan
+from mannerly.engine.requests import RequestBook
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.visit import Visitor
 from mannerly.engine.workbench import Workbench
 from mannerly.errors import ConfigError
+from mannerly.evidence import RunRecord
 from mannerly.fetch.contract import Transport
 from mannerly.fetch.dns import CaresResolver
 from mannerly.fetch.http import HttpTransport
@@ -33,6 +35,10 @@ from mannerly.store.contract import Store
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 
+WARC_SPECIFICATION = (
+    "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -42,6 +48,8 @@ class World:
     frontier_executor: Executor
     store_executor: Executor
     random: random.Random
+    clock_id: str = ""
+    """Which clock it is, for records: the same for all processes of one boot; '' if not known."""
     timings: Timings = field(default_factory=Timings)
     """How long the frontier takes; real time, also in simulation."""
 
@@ -111,6 +119,22 @@ def agent_token(config: Config) -> str:
     return user_agent(config).split("/", 1)[0].split(" ", 1)[0]
 
 
+def crawl_facts(config: Config, label: str) -> list[tuple[str, str]]:
+    """Who crawls, with what and how: what the WARC files of the crawl begin with."""
+    return [
+        ("software", f"mannerly/{__version__}"),
+        ("format", "WARC File Format 1.1"),
+        ("conformsTo", WARC_SPECIFICATION),
+        ("hostname", label.partition(":")[0]),
+        ("operator", config.crawl.email),
+        ("http-header-user-agent", user_agent(config)),
+        ("http-header-from", config.crawl.email),
+        ("robots", "obey"),
+        ("delay", f"{config.politeness.delay:g} s between visits to a site"),
+        ("scope", config.crawl.scope),
+    ]
+
+
 def make_transport(config: Config, clock: Clock) -> Transport:
     fetch = config.fetch
     return HttpTransport(
@@ -143,6 +167,23 @@ def pace_policy(config: Config) -> PacePolicy:
     )
 
 
+def run_record(config: Config, world: World, writer: int) -> RunRecord:
+    """What the records say of this process and of the terms that it keeps to."""
+    now, wall = world.clock.now(), world.clock.wall()
+    return RunRecord(
+        writer=writer,
+        begun_at=wall,
+        clock=world.clock_id,
+        clock_offset_s=wall - now,
+        version=__version__,
+        agent=agent_token(config),
+        delay_s=config.politeness.delay,
+        robots_ttl_s=config.politeness.robots_ttl,
+        visit_timeout_s=config.fetch.visit_timeout,
+        guarded=not config.fetch.allow_private_addresses and config.fetch.connect_to is None,
+    )
+
+
 def make_crawler(
     config: Config,
     world: World,
@@ -162,7 +203,8 @@ def make_crawler(
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
     bench = Workbench()
-    ledger = Ledger()
+    ledger = Ledger(keeps_exchanges="warc" in config.store.keep)
+    run = run_record(config, world, writer)
     visitor = Visitor(
         plan=plan,
         pace=pace_policy(config),
@@ -172,6 +214,7 @@ def make_crawler(
         reader=PageReader(plan, sieve, agent),
         ledger=ledger,
         claims=FrontierClaims(plan, frontier, writer, tally),
+        book=RequestBook(run, ledger, world.clock),
         tally=tally,
         clock=world.clock,
     )

@@ -15,6 +15,7 @@ import selectors
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
@@ -37,6 +38,14 @@ class SystemClock:
 
     def wall(self) -> float:
         return time.time()
+
+
+def system_boot_id() -> str:
+    """Which boot of which machine `SystemClock` counts from; '' if the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
 
 
 class Executor(Protocol):

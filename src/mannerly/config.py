@@ -29,6 +29,7 @@ from mannerly.units import (
     positive,
     servers,
     size,
+    some_of,
     some_size,
     some_time,
     string,
@@ -280,6 +281,20 @@ class EngineSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSection:
+    """What is kept."""
+
+    keep: frozenset[str] = _option(
+        frozenset(),
+        some_of("pages", "links", "warc"),
+        "What is kept beside the pages, separated by commas: links (who links to whom, with which "
+        "words), warc (requests and responses as they went over the wire).",
+        meta="LIST",
+        shown="pages only",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveSection:
     """What is shown."""
 
@@ -311,6 +326,7 @@ class Config:
     fetch: FetchSection = FetchSection()
     traps: TrapsSection = TrapsSection()
     engine: EngineSection = EngineSection()
+    store: StoreSection = StoreSection()
     observe: ObserveSection = ObserveSection()
     given: frozenset[str] = frozenset()
     """Names of the options that somebody set; the others have their defaults."""
@@ -438,6 +454,8 @@ def as_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], int):
         return f"[{value[0]}]:{value[1]}" if ":" in value[0] else f"{value[0]}:{value[1]}"
-    if isinstance(value, list | tuple | frozenset):
+    if isinstance(value, frozenset):
+        value = sorted(value)
+    if isinstance(value, list | tuple):
         return ",".join(str(v) for v in value)
     return str(value)

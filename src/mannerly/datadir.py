@@ -2,7 +2,7 @@
 
 DIR/lock          held (flock) by the crawler that runs here
 DIR/frontier.db   the frontier, unless --db-url says otherwise
-DIR/journal, pages, fetches: the store (`mannerly.store.layout`)
+DIR/journal, pages, fetches, requests, runs: the store (`mannerly.store.layout`)
 """
 
 import fcntl

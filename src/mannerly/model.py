@@ -376,3 +376,52 @@ class PageRecord(NamedTuple):
     content_hash: int
     """64-bit hash of the decoded body."""
     duration_s: float
+
+
+class LinkRecord(NamedTuple):
+    """The links of one page: as many rows of the `links` table as it has targets.
+
+    A column of lists where each link differs, because a tuple per link would cost more than all
+    the rest: a page has seventy of them.
+    """
+
+    token: int
+    """As in `FetchRecord`; not a column."""
+    url: str
+    url_hash: int
+    site: str
+    target: list[str]
+    target_hash: list[int]
+    target_site: list[str]
+    anchor: list[str]
+    """Text of the link, bounded; '' if it has none."""
+    rel: list[str]
+    """What the page says of the target: `nofollow`, `ugc`, `sponsored`, with blanks between."""
+    kind: list[str]
+    """The element that has it: `a`, `area`, `link`, `frame`, `iframe`, `meta`."""
+    position: list[int]
+    """Its place among the page's links, from 0."""
+
+
+class Exchange(NamedTuple):
+    """One request and the response to it, as they went over the wire: for `--keep warc`."""
+
+    token: int
+    """As in `FetchRecord`: what was fetched under a refused lease is void."""
+    url: str
+    fetched_at: float
+    address: str
+    request: bytes
+    """All of it: a GET has no body."""
+    http_version: bytes
+    """`1.1`"""
+    status: int
+    reason: bytes
+    headers: list[tuple[bytes, bytes]]
+    """As received: order, case and repeats."""
+    body: bytes
+    """As received, chunking removed, content coding not."""
+    truncated: bool
+    """There was more than the limit, which was not read."""
+    facts: tuple[tuple[str, str], ...]
+    """What is known beyond the bytes, by name; goes into a metadata record."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mannerly import assemble, joining
 from mannerly.assemble import World
-from mannerly.clock import SystemClock, ThreadExecutor
+from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
 from mannerly.datadir import held
 from mannerly.engine.crawler import Crawler
@@ -132,6 +132,7 @@ def _exclusions(config: Config) -> Exclusions:
 def _threads(config: Config) -> Iterator[World]:
     world = World(
         clock=SystemClock(),
+        clock_id=system_boot_id(),
         frontier_executor=ThreadExecutor("frontier"),
         store_executor=ThreadExecutor("store"),
         random=random.SystemRandom(),
@@ -158,7 +159,7 @@ async def _bring_back_the_dead(frontier: Frontier, config: Config) -> None:
     recovered = recover(data_dir, states.get, writers=dead)
     log.info(
         "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
-        recovered.pages,
+        recovered.rows["pages"],
     )
     for path in recovered.set_aside:
         log.warning("nobody can vouch for %s; it was set aside", path)
@@ -189,6 +190,7 @@ async def _run(
         clock=world.clock,
         segment_bytes=config.engine.segment_size,
         segment_age_s=config.engine.segment_age,
+        facts=assemble.crawl_facts(config, label),
     )
     crawler = assemble.make_crawler(
         config,

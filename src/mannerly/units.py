@@ -122,6 +122,16 @@ def servers(text: str) -> tuple[str, ...]:
     return found
 
 
+def some_of(*allowed: str) -> Callable[[str], frozenset[str]]:
+    def parse(text: str) -> frozenset[str]:
+        words = {part.strip().lower() for part in text.split(",") if part.strip()}
+        if not words <= set(allowed):
+            raise ValueError(f"some of {', '.join(allowed)} are needed, separated by commas")
+        return frozenset(words)
+
+    return parse
+
+
 def one_of(*allowed: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         word = text.strip()

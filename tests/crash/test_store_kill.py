@@ -9,6 +9,8 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +18,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
 from mannerly.clock import SystemClock
-from mannerly.model import FetchRecord, PageRecord
-from mannerly.store import JournalStore, dead_writers, open_store, recover
+from mannerly.model import Exchange, FetchRecord, LinkRecord, PageRecord
+from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
 from mannerly.store.disk import Disk
 
 SPAWN = multiprocessing.get_context("forkserver")
@@ -40,6 +43,20 @@ def stored(url_hash: int, token: int) -> PageRecord:
     return PageRecord(
         token, f"https://a.test/{url_hash}", url_hash, "a.test", 1.8e9, 200, "text/html", "utf-8",
         "title", text, "en", 1, 9, 9, False, 0, 0, 0, 0.1,
+    )  # fmt: skip
+
+
+def linked(url_hash: int, token: int) -> LinkRecord:
+    return LinkRecord(
+        token, f"https://a.test/{url_hash}", url_hash, "a.test", ["https://b.test/"], [5],
+        ["b.test"], ["words"], [""], ["a"], [0],
+    )  # fmt: skip
+
+
+def exchanged(url_hash: int, token: int) -> Exchange:
+    return Exchange(
+        token, f"https://a.test/{url_hash}", 1.8e9, "192.0.2.1", b"GET / HTTP/1.1\r\n\r\n", b"1.1",
+        200, b"OK", [(b"Content-Type", b"text/html")], b"%d " % url_hash * 200, False, (),
     )  # fmt: skip
 
 
@@ -78,14 +95,18 @@ def crawl(data_dir: Path, writer: int, base: int, checkpoints: int, kill_at: int
     """Checkpoint n of a writer has the rows base + n, which counts, and its negative, which is
     refused in every checkpoint but each third."""
     store = JournalStore(
-        data_dir, writer, clock=SystemClock(), segment_bytes=8_000, disk=KillingDisk(kill_at)
+        data_dir, writer, clock=SystemClock(), segment_bytes=20_000, disk=KillingDisk(kill_at)
     )
     for sequence in range(1, checkpoints + 1):
         good, stale = base + sequence, -(base + sequence)
         store.write(
             sequence,
-            [fetched(good, GOOD), fetched(stale, STALE)],
-            [stored(good, GOOD), stored(stale, STALE)],
+            Rows(
+                [fetched(good, GOOD), fetched(stale, STALE)],
+                [stored(good, GOOD), stored(stale, STALE)],
+                [linked(good, GOOD), linked(stale, STALE)],
+                [exchanged(good, GOOD), exchanged(stale, STALE)],
+            ),
         )
         refused = [] if sequence % 3 == 0 else [STALE]
         word = data_dir / f"frontier-{writer}.json"
@@ -131,6 +152,19 @@ def in_parquet(data_dir: Path, table: str) -> list[int]:
     return sorted(rows)
 
 
+def in_warc(data_dir: Path) -> list[int]:
+    rows: list[int] = []
+    for path in (data_dir / "warc").glob("*.warc.gz"):
+        with path.open("rb") as source:
+            for record in ArchiveIterator(source):
+                if record.rec_type == "response":
+                    url = record.rec_headers.get_header("WARC-Target-URI")
+                    rows.append(int(url.rpartition("/")[2]))
+        indexed = path.with_name(path.name.replace(".warc.gz", ".cdxj")).read_text().splitlines()
+        assert indexed
+    return sorted(rows)
+
+
 def seen(data_dir: Path, table: str) -> list[int]:
     with open_store(data_dir) as connection:
         rows = connection.execute(f"SELECT url_hash FROM {table} ORDER BY 1").fetchall()
@@ -140,7 +174,7 @@ def seen(data_dir: Path, table: str) -> list[int]:
 def check_after_death(data_dir: Path, bases: dict[int, int]) -> None:
     """A reader sees nothing twice and nothing void; it may yet lack the last checkpoint."""
     wanted = committed(data_dir, bases)
-    for table in ("pages", "fetches"):
+    for table in ("pages", "fetches", "links"):
         found = seen(data_dir, table)
         assert len(found) == len(set(found))
         assert set(found) <= set(wanted)
@@ -148,11 +182,21 @@ def check_after_death(data_dir: Path, bases: dict[int, int]) -> None:
 
 def check_recovered(data_dir: Path, bases: dict[int, int]) -> None:
     wanted = committed(data_dir, bases)
-    for table in ("pages", "fetches"):
+    for table in ("pages", "fetches", "links"):
         assert in_parquet(data_dir, table) == wanted
+    assert in_warc(data_dir) == wanted
     assert dead_writers(data_dir) == []
     assert not list(data_dir.rglob("*.seg"))
     assert not list(data_dir.rglob("*.tmp"))
+
+
+def check_warc(data_dir: Path) -> None:
+    files = sorted((data_dir / "warc").glob("*.warc.gz"))
+    for words in (["warcio", "check"], ["fastwarc", "check", "-q"]):
+        tool = Path(sys.executable).with_name(words[0])
+        for path in files:
+            subprocess.run([tool, *words[1:], path], check=True)
+    subprocess.run(["gzip", "-t", *files], check=True)
 
 
 def test_killed_at_every_step_of_writing(tmp_path: Path) -> None:
@@ -168,6 +212,7 @@ def test_killed_at_every_step_of_writing(tmp_path: Path) -> None:
         check_recovered(data_dir, {7: 100})
         if ended:
             assert kill_at > 30, "there are more steps than that"
+            check_warc(data_dir)
             return
     pytest.fail("it never came to its end")
 
@@ -206,4 +251,4 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
             assert dead
             recover(tmp_path, lambda w: word_of(tmp_path, w), writers=dead)
             check_recovered(tmp_path, bases)
-    assert len(committed(tmp_path, bases)) > 100
+    assert len(committed(tmp_path, bases)) > len(bases), "some had come further than their first"

@@ -8,7 +8,8 @@
    a lease of that site (`claims`), or from a copy (`copies`).
 4. The page is read once (`page`): text for the store, links through the sieve (`sieve`). What a
    redirect leads to: `redirects`; a bare domain without https: `fallback`.
-5. What came of it is noted in the ledger (`ledger`).
+5. What came of it is noted in the ledger (`ledger`), and every request in the request book
+   (`requests`).
 6. The checkpointer (`checkpoint`) makes the ledger durable: journal, links, then outcomes.
 
 Everything here runs on one event loop; the clock, the transport and the executors are given to it,

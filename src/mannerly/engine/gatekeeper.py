@@ -6,13 +6,20 @@ the site from an origin that cannot be asked is the visitor's business.
 
 from mannerly.clock import Clock
 from mannerly.engine.ledger import Learned, Ledger
+from mannerly.engine.requests import RequestBook
 from mannerly.engine.robots import robots_record
 from mannerly.engine.robots_reader import RobotsAnswer, RobotsReader
 from mannerly.engine.workbench import Seat
 from mannerly.fetch.contract import Channel
-from mannerly.model import Outcome, RobotsState
+from mannerly.model import RobotsState
 from mannerly.politeness.gate import Answer, GiveUp, KnownRobots, RobotsCache, Ruling, Wait, ask
-from mannerly.politeness.pacing import PacePolicy, after_failure, delay_for, parse_retry_after
+from mannerly.politeness.pacing import (
+    PacePolicy,
+    delay_for,
+    longest_rest,
+    parse_retry_after,
+    why_delay,
+)
 from mannerly.politeness.robots import parse_robots
 
 
@@ -24,12 +31,14 @@ class Gatekeeper:
         cache: RobotsCache,
         reader: RobotsReader,
         ledger: Ledger,
+        book: RequestBook,
         clock: Clock,
     ) -> None:
         self._pace = pace
         self._cache = cache
         self._reader = reader
         self._ledger = ledger
+        self._book = book
         self._clock = clock
 
     def welcome(self, seat: Seat) -> None:
@@ -43,7 +52,7 @@ class Gatekeeper:
         self, channel: Channel, origin: str, seat: Seat, deadline_at: float
     ) -> RobotsAnswer:
         """Ask for the origin's robots.txt, over the channel to it."""
-        return await self._reader.read(channel, origin, seat, deadline_at)
+        return await self._reader.read(channel, origin, seat, deadline_at, self.delay(origin))
 
     def learn(
         self, seat: Seat, origin: str, answer: RobotsAnswer, failures: int
@@ -60,12 +69,14 @@ class Gatekeeper:
         self._ledger.learn(Learned(seat.lease, record, answer.read_at))
         if known.state is not RobotsState.UNREACHABLE:
             rest_s = delay_for(self._pace, known.rules.crawl_delay)
+            why = why_delay(self._pace, rest_s)
         else:
-            rest_s = self._rest_without(answer, known)
+            rest_s, why = self._rest_without(answer, known)
+        self._book.learnt(seat.visit, record, answer.read_at, rest_s, why)
         rested_at = answer.fetched.ended_at + rest_s
         seat.not_before_at = max(seat.not_before_at, rested_at)
         if known.state is not RobotsState.UNREACHABLE:
-            return Ruling(known.rules)
+            return known.ruling()
         # At once, and not at the next visit: by then the record may be stale, and it would all
         # begin anew.
         return GiveUp() if known.failures >= self._pace.max_tries else Wait(rested_at)
@@ -93,15 +104,9 @@ class Gatekeeper:
         delay_s = max(map(self.delay, origins))
         return delay_s if delay_s > delay_for(self._pace, None) else 0.0
 
-    def _rest_without(self, answer: RobotsAnswer, known: KnownRobots) -> float:
+    def _rest_without(self, answer: RobotsAnswer, known: KnownRobots) -> tuple[float, str]:
         """How long a site rests whose robots.txt could not be read."""
-        pace = after_failure(
-            self._pace,
-            failure=Outcome.ROBOTS_UNREACHABLE,
-            delay_s=delay_for(self._pace, None),
-            failures=known.failures - 1,
-            tries=0,
-        )
         retry_after = answer.fetched.header("retry-after")
         asked_s = parse_retry_after(retry_after, self._clock.wall()) or 0.0
-        return max(pace.rest_s, min(asked_s, self._pace.retry_ceiling_s))
+        asked_s = min(asked_s, self._pace.retry_ceiling_s)
+        return longest_rest(self._pace, delay_for(self._pace, None), asked_s, known.failures)

@@ -8,11 +8,15 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from mannerly.engine.exchange import exchange_of
+from mannerly.evidence import RequestRecord, RunRecord
+from mannerly.fetch.contract import Fetched
 from mannerly.model import (
     Commit,
     Deferred,
     FetchRecord,
     Lease,
+    LinkRecord,
     NewUrl,
     Outcome,
     PageRecord,
@@ -22,6 +26,9 @@ from mannerly.model import (
     RobotsSeen,
     Settled,
 )
+from mannerly.store.contract import Rows
+
+_BYTES_A_LINK = 150
 
 
 class Release(NamedTuple):
@@ -47,15 +54,22 @@ class Batch:
     releases: list[Release] = field(default_factory=list)
     learned: list[Learned] = field(default_factory=list)
     links: list[NewUrl] = field(default_factory=list)
-    fetches: list[FetchRecord] = field(default_factory=list)
-    pages: list[PageRecord] = field(default_factory=list)
+    rows: Rows = field(default_factory=Rows)
+    """For the store."""
     text_bytes: int = 0
     due_at: float = math.inf
     """When the first of the released sites may be visited again."""
 
     @property
     def empty(self) -> bool:
-        return not (self.settled or self.deferred or self.releases or self.learned or self.links)
+        return not (
+            self.settled
+            or self.deferred
+            or self.releases
+            or self.learned
+            or self.links
+            or self.rows
+        )
 
     def commit(self, sequence: int, now: float) -> Commit:
         """What the frontier is told, with durations as of `now`."""
@@ -84,7 +98,8 @@ class Batch:
 
 
 class Ledger:
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_exchanges: bool = False) -> None:
+        self._keeps_exchanges = keeps_exchanges
         self._batch = Batch()
 
     @property
@@ -117,7 +132,7 @@ class Ledger:
         self._batch.settled.append(
             Settled(lease.handle, lease.token, url.priority, url.seq, url.hash, outcome)
         )
-        self._batch.fetches.append(fetch)
+        self._batch.rows.add(fetch)
 
     def defer(self, lease: Lease, url: QueuedUrl, priority: int) -> None:
         """The URL was tried in vain: it goes to `priority`, behind what waits there."""
@@ -133,9 +148,26 @@ class Ledger:
         self._batch.learned.append(learned)
         self._batch.text_bytes += len(learned.record.body)
 
+    def note(self, record: RequestRecord | RunRecord) -> None:
+        """A request was made. Always with something that is to be committed, so never alone."""
+        self._batch.rows.add(record)
+        if isinstance(record, RequestRecord):
+            self._batch.text_bytes += len(record.body)
+
     def add_links(self, links: list[NewUrl]) -> None:
         self._batch.links.extend(links)
 
-    def store(self, page: PageRecord) -> None:
-        self._batch.pages.append(page)
+    def store(self, page: PageRecord, links: LinkRecord | None = None) -> None:
+        self._batch.rows.add(page)
         self._batch.text_bytes += len(page.text)
+        if links is not None:
+            self._batch.rows.add(links)
+            self._batch.text_bytes += _BYTES_A_LINK * len(links.target)
+
+    def archive(
+        self, lease: Lease, fetched: Fetched, fetched_at: float, *about: tuple[str, str]
+    ) -> None:
+        """Keep what went over the wire, if the crawl keeps that: whatever response was read."""
+        if self._keeps_exchanges and fetched.failure is None:
+            self._batch.rows.add(exchange_of(fetched, lease.token, fetched_at, about))
+            self._batch.text_bytes += len(fetched.body)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from mannerly.engine.graph import link_record
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched
@@ -11,19 +12,26 @@ from mannerly.fetch.decode import decode
 from mannerly.model import (
     FetchRecord,
     Lease,
+    LinkRecord,
     NewUrl,
     Outcome,
     PageRecord,
     QueuedUrl,
 )
 from mannerly.parse import parse
+from mannerly.parse.contract import Parsed
 from mannerly.politeness.tags import Tags, header_tags
+from mannerly.url import Resolved
 
 
 class Reading(NamedTuple):
     page: PageRecord | None
     links: list[NewUrl]
     links_seen: int
+    may_be_kept: bool
+    """Nobody said that no copy may be stored."""
+    graph: LinkRecord | None = None
+    """The page's links, if the crawl keeps them and storing is allowed."""
 
 
 class PageReader:
@@ -39,20 +47,31 @@ class PageReader:
         content_type = fetched.header("content-type")
         decoded = decode(fetched.body, fetched.header("content-encoding"), self._plan.body_limit)
         parsed = parse(
-            decoded.body, content_type, agent=self._agent, max_links=self._plan.max_links
+            decoded.body,
+            content_type,
+            agent=self._agent,
+            max_links=self._plan.max_links,
+            details=self._plan.keeps_links,
         )
-        if parsed is None:
-            return Reading(None, [], 0)
         header = self._header_tags(fetched, fetched_at)
+        if parsed is None:
+            return Reading(None, [], 0, may_be_kept=not header.noindex)
         links: list[NewUrl] = []
+        resolved: list[Resolved] = []
         found = 0
-        if not (parsed.nofollow or header.nofollow):
+        graph: LinkRecord | None = None
+        follow = not (parsed.nofollow or header.nofollow)
+        if follow or self._plan.keeps_links:
             hrefs = [link.href for link in parsed.hrefs if not link.nofollow]
-            resolved = self._sieve.resolve(url.url, hrefs, parsed.base)
+            if self._plan.keeps_links:
+                resolved, graph = self._with_graph(hrefs, parsed, url, lease)
+            else:
+                resolved = self._sieve.resolve(url.url, hrefs, parsed.base)
+        if follow:
             found = len(resolved)
             links = self._sieve.links(resolved, url)
         if parsed.noindex or header.noindex:
-            return Reading(None, links, found)
+            return Reading(None, links, found, may_be_kept=False)
         page = PageRecord(
             token=lease.token,
             url=url.url,
@@ -74,7 +93,26 @@ class PageReader:
             content_hash=_signed(xxh3_64_intdigest(decoded.body)),
             duration_s=fetched.ended_at - fetched.started_at,
         )
-        return Reading(page, links, found)
+        return Reading(page, links, found, may_be_kept=True, graph=graph)
+
+    def _with_graph(
+        self, followed: list[str], parsed: Parsed, url: QueuedUrl, lease: Lease
+    ) -> tuple[list[Resolved], LinkRecord | None]:
+        """What `followed` leads to, and the record of all links, the others too.
+
+        Resolved at once, because that is the dear part; `followed` first, so that whoever keeps no
+        links follows the same ones.
+        """
+        hrefs = followed + [link.href for link in parsed.hrefs if link.nofollow]
+        indices: list[int] = []
+        targets = self._sieve.resolve(url.url, hrefs, parsed.base, positions=indices)
+        place = {link.href: position for position, link in enumerate(parsed.hrefs)}
+        links = [
+            (place[hrefs[index]], hrefs[index], target)
+            for index, target in zip(indices, targets, strict=True)
+        ]
+        ours = sum(index < len(followed) for index in indices)
+        return targets[:ours], link_record(lease, url, links, parsed.details)
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the

@@ -30,6 +30,7 @@ class EnginePlan:
     new_sites: bool
     trap_guard: bool
     max_links: int
+    keeps_links: bool
 
     @classmethod
     def of(cls, config: Config, workers: int) -> "EnginePlan":
@@ -53,4 +54,5 @@ class EnginePlan:
             new_sites=config.crawl.scope == "any",
             trap_guard=config.traps.trap_guard,
             max_links=config.traps.max_links,
+            keeps_links="links" in config.store.keep,
         )

@@ -15,13 +15,15 @@ from mannerly.clock import Clock
 from mannerly.engine.claims import Claimed, Claims
 from mannerly.engine.copies import Copies
 from mannerly.engine.ledger import Ledger, Release
+from mannerly.engine.requests import RequestBook
 from mannerly.engine.robots import MAX_ROBOTS_REDIRECTS, READ_LIMIT, Barred, Final, next_hop
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.workbench import Seat
+from mannerly.evidence import ROBOTS
 from mannerly.fetch.contract import Channel, Fetched, Transport
-from mannerly.model import Outcome
+from mannerly.model import Lease, Outcome
 from mannerly.observe.tally import Tally
-from mannerly.politeness.pacing import PacePolicy, delay_for
+from mannerly.politeness.pacing import PacePolicy, delay_for, why_delay
 from mannerly.url import Resolved, origin_of
 
 
@@ -46,6 +48,7 @@ class RobotsReader:
         sieve: Sieve,
         claims: Claims,
         ledger: Ledger,
+        book: RequestBook,
         tally: Tally,
         clock: Clock,
     ) -> None:
@@ -54,19 +57,28 @@ class RobotsReader:
         self._sieve = sieve
         self._claims = claims
         self._ledger = ledger
+        self._book = book
         self._tally = tally
         self._clock = clock
         self._copies = Copies(pace.robots_ttl_s)
 
-    async def read(self, own: Channel, origin: str, seat: Seat, deadline_at: float) -> RobotsAnswer:
-        """GET /robots.txt over `own`, the channel to its origin, and what it redirects to."""
-        fetched = await self._get(own, origin + "/robots.txt", seat.start_by_at, deadline_at)
+    async def read(
+        self, own: Channel, origin: str, seat: Seat, deadline_at: float, delay_s: float
+    ) -> RobotsAnswer:
+        """GET /robots.txt over `own`, the channel to its origin, and what it redirects to.
+
+        `delay_s`: what the origin's site is known to ask for.
+        """
+        url = origin + "/robots.txt"
+        self._book.ask(seat.visit, seat.lease, ROBOTS, origin, url=url, delay_s=delay_s)
+        fetched = await self._get(own, url, seat.lease, seat.start_by_at, deadline_at)
+        self._book.answered(seat.visit, fetched)
         claimed: dict[str, Claimed] = {}
         try:
             answer = await self._follow(fetched, own, origin, seat, claimed, deadline_at)
         finally:
             for claim in claimed.values():
-                self._release(claim)
+                self._release(claim, seat)
         self._copies.keep(answer.fetched, answer.read_at)
         return answer
 
@@ -96,7 +108,11 @@ class RobotsReader:
             if start_by_at is None:
                 _fail(fetched, f"robots.txt redirects to {hop.target.site}, which is busy")
                 return RobotsAnswer(fetched, fetched.ended_at, postponed=True)
-            fetched = await self._hop(hop.target, own, origin, start_by_at, deadline_at)
+            self._ask(hop.target, origin, seat, claimed)
+            claim = claimed.get(hop.target.site)
+            lease = claim.lease if claim is not None else seat.lease
+            fetched = await self._hop(hop.target, own, origin, lease, start_by_at, deadline_at)
+            self._book.answered(seat.visit, fetched)
         return RobotsAnswer(fetched, fetched.ended_at)
 
     async def _may_ask(self, site: str, seat: Seat, claimed: dict[str, Claimed]) -> float | None:
@@ -110,15 +126,32 @@ class RobotsReader:
             claimed[site] = claim
         return min(seat.start_by_at, claimed[site].start_by_at)
 
+    def _ask(self, target: Resolved, origin: str, seat: Seat, claimed: dict[str, Claimed]) -> None:
+        claim = claimed.get(target.site)
+        self._book.ask(
+            seat.visit,
+            claim.lease if claim is not None else seat.lease,
+            ROBOTS,
+            origin,
+            url=target.url,
+            delay_s=self._delay_s(claim),
+        )
+
     async def _hop(
-        self, target: Resolved, own: Channel, origin: str, start_by_at: float, deadline_at: float
+        self,
+        target: Resolved,
+        own: Channel,
+        origin: str,
+        lease: Lease,
+        start_by_at: float,
+        deadline_at: float,
     ) -> Fetched:
         channel = own
         if origin_of(target.url) != origin:
             own.close()  # a visit holds one connection at a time: descriptors are budgeted
             channel = self._transport.open(origin_of(target.url))
         try:
-            fetched = await self._get(channel, target.url, start_by_at, deadline_at)
+            fetched = await self._get(channel, target.url, lease, start_by_at, deadline_at)
         finally:
             if channel is not own:
                 channel.close()
@@ -127,19 +160,26 @@ class RobotsReader:
         return fetched
 
     async def _get(
-        self, channel: Channel, url: str, start_by_at: float, deadline_at: float
+        self, channel: Channel, url: str, lease: Lease, start_by_at: float, deadline_at: float
     ) -> Fetched:
+        asked_at = self._clock.wall()
         fetched = await channel.get(
             url, deadline_at=deadline_at, start_by_at=start_by_at, body_limit=READ_LIMIT
         )
         if fetched.started_at:
             self._tally.robots_requests += 1
+            self._ledger.archive(lease, fetched, asked_at)
         return fetched
 
-    def _release(self, claim: Claimed) -> None:
+    def _delay_s(self, claim: Claimed | None) -> float:
+        delay_s = delay_for(self._pace, None)
+        return delay_s if claim is None else max(delay_s, claim.delay_s)
+
+    def _release(self, claim: Claimed, seat: Seat) -> None:
         """As after any visit. Counted from now, which is after the last response."""
         lease = claim.lease
-        rest_s = max(delay_for(self._pace, None), claim.delay_s)
+        rest_s = self._delay_s(claim)
+        self._book.claim_rests(seat.visit, lease, rest_s, why_delay(self._pace, rest_s))
         self._ledger.release(
             Release(lease, self._clock.now() + rest_s, lease.failures, abandoned=False, delay_s=0.0)
         )

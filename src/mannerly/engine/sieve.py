@@ -43,12 +43,22 @@ class Sieve:
         self._traps = TrapRules() if plan.trap_guard else None
         self.known = KnownHashes()
 
-    def resolve(self, base: str, hrefs: list[str], base_href: str = "") -> list[Resolved]:
-        """The links of the page at `base`, whose `<base>` says `base_href`."""
+    def resolve(
+        self,
+        base: str,
+        hrefs: list[str],
+        base_href: str = "",
+        *,
+        positions: list[int] | None = None,
+    ) -> list[Resolved]:
+        """The links of the page at `base`, whose `<base>` says `base_href`; where among `hrefs`
+        they came from is added to `positions`."""
         if base_href:
             with suppress(UrlError):
                 base = canonical(base_href, base)
-        return resolve(base, hrefs, self._site_key, max_links=self._plan.max_links)
+        return resolve(
+            base, hrefs, self._site_key, max_links=self._plan.max_links, positions=positions
+        )
 
     def links(self, found: list[Resolved], page: QueuedUrl) -> list[NewUrl]:
         """What of a page's links goes to the frontier."""

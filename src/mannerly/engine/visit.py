@@ -19,9 +19,11 @@ from mannerly.engine.ledger import Ledger, Release
 from mannerly.engine.page import PageReader, fetch_record
 from mannerly.engine.plan import HOLD_DELAY_S, EnginePlan
 from mannerly.engine.redirects import redirection, retry_priority
+from mannerly.engine.requests import Basis, RequestBook
 from mannerly.engine.robots_reader import RobotsReader
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.workbench import Seat
+from mannerly.evidence import PAGE
 from mannerly.fetch.contract import Channel, Fetched, Transport
 from mannerly.model import Outcome, QueuedUrl
 from mannerly.observe.tally import Tally
@@ -66,6 +68,7 @@ class Visitor:
         reader: PageReader,
         ledger: Ledger,
         claims: Claims,
+        book: RequestBook,
         tally: Tally,
         clock: Clock,
     ) -> None:
@@ -78,13 +81,17 @@ class Visitor:
             sieve=sieve,
             claims=claims,
             ledger=ledger,
+            book=book,
             tally=tally,
             clock=clock,
         )
-        self._gate = Gatekeeper(pace=pace, cache=robots, reader=reading, ledger=ledger, clock=clock)
+        self._gate = Gatekeeper(
+            pace=pace, cache=robots, reader=reading, ledger=ledger, book=book, clock=clock
+        )
         self._sieve = sieve
         self._reader = reader
         self._ledger = ledger
+        self._book = book
         self._tally = tally
         self._clock = clock
 
@@ -96,6 +103,7 @@ class Visitor:
             return None
         if seat.next_url == 0:
             self._gate.welcome(seat)
+        seat.visit = self._book.begin()
         deadline_at = now + self._plan.visit_timeout_s
         read: Ruling | GiveUp | None = None
         wait_until_at: float | None = None
@@ -128,7 +136,8 @@ class Visitor:
                 continue
             if read is None:
                 self._tally.visits += 1
-            return await self._visit_page(seat, url, origin, deadline_at)
+            basis = Basis(answer.version, answer.fetched_at, verdict.line)
+            return await self._visit_page(seat, url, origin, basis, deadline_at)
         if wait_until_at is not None and read is None:
             seat.not_before_at = max(seat.not_before_at, wait_until_at)
         return self._go_on(seat, seat.lease.failures)
@@ -142,6 +151,7 @@ class Visitor:
         answer = await self._gate.read(channel, origin, seat, deadline_at)
         fetched = answer.fetched
         if fetched.failure is Outcome.NOT_SENT:
+            self._rest_unsent(seat, origin)
             self._release(seat, "lapsed")
             return Ended(None)
         self._tally.visits += 1
@@ -177,16 +187,22 @@ class Visitor:
         return self._go_on(seat, 0)
 
     async def _visit_page(
-        self, seat: Seat, url: QueuedUrl, origin: str, deadline_at: float
+        self, seat: Seat, url: QueuedUrl, origin: str, basis: Basis, deadline_at: float
     ) -> float | None:
         fetched_at = self._clock.wall()
+        delay_s = self._gate.delay(origin)
+        self._book.ask(
+            seat.visit, seat.lease, PAGE, origin, url=url.url, delay_s=delay_s, basis=basis
+        )
         fetched = await self._channel(seat, origin).get(
             url.url,
             deadline_at=deadline_at,
             start_by_at=seat.start_by_at,
             body_limit=self._plan.body_limit,
         )
+        self._book.answered(seat.visit, fetched)
         if fetched.failure is Outcome.NOT_SENT:
+            self._rest_unsent(seat, origin)
             self._release(seat, "lapsed")
             return None
         self._tally.page_requests += 1
@@ -199,8 +215,10 @@ class Visitor:
         """What follows for the URL and for the site from what the network brought."""
         pace = self._judge(seat, url, origin, fetched)
         seat.not_before_at = fetched.ended_at + pace.rest_s
+        self._book.rests(seat.visit, pace.rest_s, pace.why)
         if pace.settle is None:
             self._ledger.defer(seat.lease, url, retry_priority(url))
+            self._archive(seat, url, fetched, fetched_at)
             why = fetched.failure.name.lower() if fetched.failure else f"http {fetched.status}"
             self._tally.deferred[why] += 1
             seat.next_url += 1
@@ -214,6 +232,13 @@ class Visitor:
             self._release(seat, "", abandoned=pace.abandoned)
             return None
         return self._go_on(seat, pace.failures)
+
+    def _rest_unsent(self, seat: Seat, origin: str) -> None:
+        """A request was too late to be sent. But it may have been written before, on a connection
+        that turned out to be closed, and then the site rests as after any request."""
+        if seat.visit.asked:
+            rested_at = self._clock.now() + self._gate.delay(origin)
+            seat.not_before_at = max(seat.not_before_at, rested_at)
 
     def _judge(self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched) -> Pace:
         delay_s = self._gate.delay(origin)
@@ -239,17 +264,21 @@ class Visitor:
     ) -> None:
         """The URL is done: its page, its links, its redirect, its record."""
         redirect_to = detail = ""
+        keeps = True
         if outcome is Outcome.FETCHED:
             reading = self._reader.read(fetched, url, seat.lease, fetched_at)
+            keeps = reading.may_be_kept
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)
             self._ledger.add_links(reading.links)
             if reading.page is not None:
-                self._ledger.store(reading.page)
+                self._ledger.store(reading.page, reading.graph)
                 self._tally.pages_stored += 1
         elif outcome is Outcome.REDIRECTED:
             redirect_to, links, detail = redirection(fetched, url, self._sieve)
             self._ledger.add_links(links)
+        if keeps:
+            self._archive(seat, url, fetched, fetched_at)
         self._settle(
             seat,
             url,
@@ -260,8 +289,12 @@ class Visitor:
             detail=detail,
         )
 
+    def _archive(self, seat: Seat, url: QueuedUrl, fetched: Fetched, fetched_at: float) -> None:
+        self._ledger.archive(seat.lease, fetched, fetched_at, ("depth", str(url.depth)))
+
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""
+        self._book.rests_until(seat.visit, seat.not_before_at)
         wait_s = seat.not_before_at - self._clock.now()
         if seat.has_url and wait_s <= HOLD_DELAY_S and seat.not_before_at < seat.start_by_at:
             return seat.not_before_at
@@ -272,6 +305,7 @@ class Visitor:
     def _release(self, seat: Seat, cause: str, *, abandoned: bool = False) -> None:
         """Give the lease back. `cause` is what to count it under if nothing came of it."""
         seat.close_channel()
+        self._book.rests_until(seat.visit, seat.not_before_at)
         if not seat.decided and cause:
             self._tally.leases_unused[cause] += 1
         self._ledger.release(

@@ -8,8 +8,9 @@ loop lets it get, whatever the size of the crawl.
 import heapq
 from collections import deque
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from mannerly.engine.requests import Visit
 from mannerly.fetch.contract import Channel
 from mannerly.model import Lease
 
@@ -21,6 +22,8 @@ class Seat:
     """The fence: no request of this lease is written later."""
     next_url: int = 0
     """Index of the lease's next URL."""
+    visit: Visit = field(default_factory=Visit)
+    """What was asked in the visit that is being made."""
     not_before_at: float = 0.0
     """What is known of the site's rest so far; the release passes it on."""
     decided: int = 0

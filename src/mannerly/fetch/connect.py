@@ -66,11 +66,16 @@ class Connector:
             return await self._connect_one(*self.connect_to, server_name)
         if port not in self.ports:
             raise FetchFailure(Outcome.ADDRESS_REFUSED, f"port {port} is not allowed")
+        loop = asyncio.get_running_loop()
+        asked_at = loop.time()
         addresses = self._allowed(await self._addresses(host))
+        dns_s = loop.time() - asked_at
         failure: FetchFailure | None = None
         for address in addresses[:MAX_ADDRESSES_TRIED]:
             try:
-                return await self._connect_one(address, port, server_name)
+                connection = await self._connect_one(address, port, server_name)
+                connection.dns_s = dns_s
+                return connection
             except FetchFailure as exc:
                 failure = exc
                 if exc.outcome is not Outcome.CONNECT_FAILED:
@@ -106,9 +111,11 @@ class Connector:
 
     async def _connect_one(self, address: str, port: int, server_name: str | None) -> Connection:
         secure = server_name is not None
+        loop = asyncio.get_running_loop()
+        begun_at = loop.time()
         try:
             async with asyncio.timeout(self.timeout_s):
-                made, connection = await asyncio.get_running_loop().create_connection(
+                made, connection = await loop.create_connection(
                     lambda: Connection(self.opened),
                     address,
                     port,
@@ -117,6 +124,7 @@ class Connector:
                 )
         except OSError as exc:
             raise _failure(exc, address, secure=secure) from exc
+        connection.connect_s = loop.time() - begun_at
         if self.closed:
             connection.abort()
         if secure:

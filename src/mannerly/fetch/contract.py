@@ -52,6 +52,17 @@ class Fetched:
     reused: bool = False
     """Sent on a connection that had served a request before."""
     tls: TlsFacts | None = None
+    request: bytes = b""
+    """As it was written."""
+    http_version: bytes = b"1.1"
+    reason: bytes = b""
+    """What the server's status line says after the number."""
+    dns_s: float = 0.0
+    """Looking the host up; 0 on a connection that was open, or where the address was at hand."""
+    connect_s: float = 0.0
+    """Opening the connection, TLS included; 0 on one that was open."""
+    first_byte_s: float = 0.0
+    """From the request to the first byte of the response."""
 
     def header(self, name: str) -> str:
         """The value of a header (names ignore case; repeats are joined by commas), or ''."""

@@ -176,12 +176,16 @@ class HttpChannel:
         fetched.address = connection.address
         fetched.tls = connection.tls
         fetched.reused = connection.used
+        if not connection.used:
+            fetched.dns_s, fetched.connect_s = connection.dns_s, connection.connect_s
         now = self._clock.now()
         if now > start_by_at:
             raise FetchFailure(Outcome.NOT_SENT, "the lease is too old to start a request")
         fetched.started_at = now
+        fetched.request = request
         reader = ResponseReader(header_limit=self._header_limit, body_limit=body_limit)
         await connection.ask(request, reader)
+        fetched.first_byte_s = connection.first_byte_s
         return reader
 
     def _take(self, fetched: Fetched, reader: ResponseReader) -> None:
@@ -190,6 +194,8 @@ class HttpChannel:
         if not reader.reusable:
             self.close()
         fetched.status = reader.status
+        fetched.http_version = reader.http_version
+        fetched.reason = reader.reason
         fetched.headers = reader.headers
         fetched.body = bytes(reader.body)
         fetched.truncated = reader.truncated or reader.status == _PARTIAL

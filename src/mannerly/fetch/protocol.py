@@ -12,7 +12,21 @@ from mannerly.fetch.response import ResponseReader
 class Connection(asyncio.Protocol):
     """Registers itself in `opened` while its socket is open."""
 
-    __slots__ = ("_gone", "_opened", "_reader", "_transport", "_waiter", "address", "tls", "used")
+    __slots__ = (
+        "_asked_at",
+        "_gone",
+        "_loop",
+        "_opened",
+        "_reader",
+        "_transport",
+        "_waiter",
+        "address",
+        "connect_s",
+        "dns_s",
+        "first_byte_s",
+        "tls",
+        "used",
+    )
 
     def __init__(self, opened: set["Connection"]) -> None:
         self._opened = opened
@@ -20,6 +34,12 @@ class Connection(asyncio.Protocol):
         self._reader: ResponseReader | None = None
         self._gone: asyncio.Future[None] | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._asked_at = 0.0
+        self.dns_s = self.connect_s = 0.0
+        """What it took to have this connection; taken by the first exchange."""
+        self.first_byte_s = 0.0
+        """Of the last exchange: from the request to the first byte of the response."""
         self.address = ""
         """The peer's, as the socket itself says."""
         self.tls: TlsFacts | None = None
@@ -28,7 +48,9 @@ class Connection(asyncio.Protocol):
 
     def ask(self, request: bytes, reader: ResponseReader) -> asyncio.Future[None]:
         """Write `request`; the future is done when `reader` has ended (or is cancelled)."""
-        waiter = asyncio.get_running_loop().create_future()
+        waiter = self._loop.create_future()
+        self._asked_at = self._loop.time()
+        self.first_byte_s = 0.0
         self._reader = reader
         self._waiter = waiter
         self.used = True
@@ -56,7 +78,7 @@ class Connection(asyncio.Protocol):
 
     def shut(self) -> asyncio.Future[None]:
         """Close at once; the future is done when the socket is closed."""
-        self._gone = asyncio.get_running_loop().create_future()
+        self._gone = self._loop.create_future()
         self.abort()
         return self._gone
 
@@ -74,7 +96,10 @@ class Connection(asyncio.Protocol):
         if reader is None:
             # Nothing was asked: whatever this is, it must not become the next answer.
             self.abort()
-        elif reader.feed(data):
+            return
+        if not reader.started:
+            self.first_byte_s = self._loop.time() - self._asked_at
+        if reader.feed(data):
             self._settle("")
 
     def eof_received(self) -> None:

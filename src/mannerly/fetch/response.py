@@ -46,7 +46,9 @@ class ResponseReader:
         "body",
         "ended",
         "headers",
+        "http_version",
         "problem",
+        "reason",
         "reusable",
         "started",
         "status",
@@ -75,6 +77,8 @@ class ResponseReader:
         self.ended = False
         self.problem = ""
         self.status = 0
+        self.http_version = b"1.1"
+        self.reason = b""
         self.headers: list[Header] = []
         self.body = bytearray()
         self.truncated = False
@@ -220,6 +224,7 @@ class ResponseReader:
 
     def on_status(self, reason: bytes) -> None:
         self._head_bytes += len(reason)
+        self.reason = reason
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # After the head these are trailers, which nobody reads.
@@ -235,6 +240,7 @@ class ResponseReader:
         if status < 200:
             self._interim += 1
             self.headers = []
+            self.reason = b""
             if status < 100:
                 self._break("bad status")
             elif status == 101:
@@ -243,6 +249,7 @@ class ResponseReader:
                 self._break("too many 1xx responses")
             return
         self.status = status
+        self.http_version = parser.get_http_version().encode("ascii")
         self._keep_alive = parser.should_keep_alive() and self._mended is None
         self._frame()
         if self._mended is not None:

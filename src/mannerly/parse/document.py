@@ -31,13 +31,24 @@ def parse(
     agent: str,
     max_links: int = MAX_LINKS,
     max_text: int = MAX_TEXT,
+    details: bool = False,
 ) -> Parsed | None:
-    """What is in a body of this `Content-Type`; None where there is nothing to parse."""
+    """What is in a body of this `Content-Type`; None where there is nothing to parse.
+
+    `details`: also what the page says about its links.
+    """
     kind = content_type.partition(";")[0].strip().lower()
     if kind in _UNTOLD:
         kind = _sniffed(body)
     if kind in _HTML:
-        return parse_html(body, content_type, agent=agent, max_links=max_links, max_text=max_text)
+        return parse_html(
+            body,
+            content_type,
+            agent=agent,
+            max_links=max_links,
+            max_text=max_text,
+            details=details,
+        )
     if kind in _TEXT:
         return parse_text(body, content_type, max_text=max_text)
     return None

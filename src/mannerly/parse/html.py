@@ -11,6 +11,7 @@ import re
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
+from mannerly.parse.anchors import link_details
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Href, Parsed
 from mannerly.parse.crop import cropped
@@ -49,6 +50,7 @@ def parse_html(
     agent: str,
     max_links: int = MAX_LINKS,
     max_text: int = MAX_TEXT,
+    details: bool = False,
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
@@ -58,6 +60,8 @@ def parse_html(
     source = _with_lines(defused(source, blocks))
     tree = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     page = Parsed(charset=charset, language=_language(tree))
+    if details:
+        page.details = link_details(tree, max_links)
     unseen = _read(tree.css(_WANTED), page, agent, max_links)
     if b" hidden" in source or b"-hidden" in source:
         unseen += [node for node in tree.css(_HIDDEN) if node.tag not in ("html", "body")]

@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from xxhash import xxh3_64_intdigest
+
 from mannerly.model import RobotsRecord, RobotsState
 from mannerly.politeness.pacing import PacePolicy, back_off
 from mannerly.politeness.robots import RobotsRules, parse_robots
@@ -29,10 +31,17 @@ class KnownRobots:
     rules: RobotsRules
     fetched_at: float
     failures: int
+    version: int
+    """Of the body, as `version_of` gives it."""
+
+    def ruling(self) -> "Ruling":
+        return Ruling(self.rules, self.version, self.fetched_at)
 
 
 class Ruling(NamedTuple):
     rules: RobotsRules
+    version: int
+    fetched_at: float
 
 
 class MustFetch(NamedTuple):
@@ -57,11 +66,17 @@ def ask(policy: PacePolicy, known: KnownRobots | None, now: float) -> Answer:
         return MustFetch(0)
     stale = now - known.fetched_at >= policy.robots_ttl_s
     if known.state is not RobotsState.UNREACHABLE:
-        return MustFetch(0) if stale else Ruling(known.rules)
+        return MustFetch(0) if stale else known.ruling()
     if known.failures >= policy.max_tries:
         return MustFetch(0) if stale else GiveUp()
     retry_at = known.fetched_at + back_off(policy, known.failures)
     return MustFetch(known.failures) if now >= retry_at else Wait(retry_at)
+
+
+def version_of(body: bytes) -> int:
+    """A hash that tells one robots.txt from another: signed, 64 bits. No file is an empty one."""
+    digest = int(xxh3_64_intdigest(body))
+    return digest - 2**64 if digest >= 2**63 else digest
 
 
 class RobotsCache:
@@ -89,7 +104,8 @@ class RobotsCache:
         rules = ALLOW_ALL
         if record.state is RobotsState.FOUND:
             rules = parse_robots(record.body, self.agent)
-        known = KnownRobots(record.state, rules, fetched_at, record.failures)
+        version = version_of(record.body)
+        known = KnownRobots(record.state, rules, fetched_at, record.failures, version)
         self._forget(record.origin)
         self._known[record.origin] = known
         self._bytes += _cost(record.origin, known)

@@ -28,6 +28,8 @@ MOMENT_S = 0.05
 """Added to every delay: a server may note the end of a response a moment after we have read it, and
 it is the server's log by which we want to be judged."""
 BACK_OFF_STATUSES = frozenset({429, 503})
+DELAY, CRAWL_DELAY, RETRY_AFTER, BACK_OFF = "delay", "crawl-delay", "retry-after", "back-off"
+"""The rules that a rest may come from, for records."""
 FINAL_FAILURES = frozenset({Outcome.NO_SUCH_NAME, Outcome.ADDRESS_REFUSED})
 
 
@@ -55,6 +57,8 @@ class Pace(NamedTuple):
     failures: int
     """The site's failures in a row, this visit included."""
     abandoned: bool
+    why: str = DELAY
+    """The rule that gave `rest_s`."""
 
 
 def delay_for(policy: PacePolicy, crawl_delay_s: float | None) -> float:
@@ -85,17 +89,18 @@ def after_response(
     if status in BACK_OFF_STATUSES:
         failures += 1
         asked_s = min(retry_after_s or 0.0, policy.retry_ceiling_s)
-        rest_s = max(delay_s, asked_s, back_off(policy, failures))
+        rest_s, why = longest_rest(policy, delay_s, asked_s, failures)
         settle = Outcome.HTTP_ERROR if tries >= policy.max_tries else None
-        return Pace(settle, rest_s, failures, failures >= policy.max_failures)
+        return Pace(settle, rest_s, failures, failures >= policy.max_failures, why)
     if status >= 500:
         settle = Outcome.HTTP_ERROR if tries >= policy.max_tries else None
-        return Pace(settle, delay_s, 0, abandoned=False)
+        return Pace(settle, delay_s, 0, abandoned=False, why=why_delay(policy, delay_s))
+    why = why_delay(policy, delay_s)
     if 200 <= status < 300:
-        return Pace(Outcome.FETCHED, delay_s, 0, abandoned=False)
+        return Pace(Outcome.FETCHED, delay_s, 0, abandoned=False, why=why)
     if 300 <= status < 400:
-        return Pace(Outcome.REDIRECTED, delay_s, 0, abandoned=False)
-    return Pace(Outcome.HTTP_ERROR, delay_s, 0, abandoned=False)
+        return Pace(Outcome.REDIRECTED, delay_s, 0, abandoned=False, why=why)
+    return Pace(Outcome.HTTP_ERROR, delay_s, 0, abandoned=False, why=why)
 
 
 def after_failure(
@@ -103,11 +108,24 @@ def after_failure(
 ) -> Pace:
     """No response was read. `tries` counts the visits for this URL, this one included."""
     if failure in FINAL_FAILURES:
-        return Pace(failure, delay_s, failures, abandoned=False)
+        return Pace(failure, delay_s, failures, abandoned=False, why=why_delay(policy, delay_s))
     failures += 1
     settle = failure if tries >= policy.max_tries else None
-    rest_s = max(delay_s, back_off(policy, failures))
-    return Pace(settle, rest_s, failures, failures >= policy.max_failures)
+    rest_s, why = longest_rest(policy, delay_s, 0.0, failures)
+    return Pace(settle, rest_s, failures, failures >= policy.max_failures, why)
+
+
+def longest_rest(
+    policy: PacePolicy, delay_s: float, asked_s: float, failures: int
+) -> tuple[float, str]:
+    """The longest of the delay, what Retry-After asked for and the back-off; and which it is."""
+    rests = [(delay_s, why_delay(policy, delay_s)), (asked_s, RETRY_AFTER)]
+    return max([*rests, (back_off(policy, failures), BACK_OFF)], key=lambda rest: rest[0])
+
+
+def why_delay(policy: PacePolicy, delay_s: float) -> str:
+    """Whose delay that is: the crawl's, or the longer one that the site asked for."""
+    return CRAWL_DELAY if delay_s > delay_for(policy, None) else DELAY
 
 
 def parse_retry_after(value: str, wall_now: float) -> float | None:

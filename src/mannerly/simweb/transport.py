@@ -110,6 +110,7 @@ class SimChannel:
         """Send the request and read what comes, until the deadline."""
         clock = self._transport.clock
         fetched.started_at = clock.now()
+        fetched.request = _request(fetched.url, self._transport.user_agent)
         fetched.reused = self._served > 0
         connection, start = self._connection, clock.wall()
         sent = 0
@@ -151,6 +152,11 @@ class SimChannel:
                     sent_whole=whole,
                 )
             )
+
+
+def _request(url: str, user_agent: str) -> bytes:
+    _, host, path = split(url)
+    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {user_agent}\r\n\r\n".encode()
 
 
 def _fail(fetched: Fetched, outcome: Outcome, detail: str) -> None:

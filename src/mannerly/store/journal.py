@@ -7,7 +7,8 @@
 - Only batches that the frontier committed are ever shown or rolled: while the writer lives it
   knows from the frontier's answer (`settle`), after its death `recover` asks the frontier. A batch
   that was written and not committed is void; its URLs are pending and come again with another
-  lease. So nothing is told of twice, by two leases.
+  lease. So nothing is told of twice, by two leases. (Rows that tell of what happened, whoever
+  settled what, stand from the moment batch *s* is durable: `mannerly.store.tables`.)
 - Which rows of *s* were refused is known to the frontier until *s* + 1 is committed, and to the
   journal from the moment *s* + 1 is durable: the mark of *s* stands before batch *s* + 1 and is
   covered by the same fsync, or is repeated at the head of a new segment. So whoever rolls *s*,
@@ -29,14 +30,16 @@ from typing import TypeVar
 
 from mannerly.clock import Clock
 from mannerly.errors import CrawlBusyError, StoreError
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.model import Exchange
 from mannerly.store import frames, rolling
+from mannerly.store.contract import Rows
 from mannerly.store.disk import DISK, Disk
-from mannerly.store.frames import Batch
+from mannerly.store.frames import Part
 from mannerly.store.layout import Layout
 from mannerly.store.lock import WriterLock
 from mannerly.store.segments import Refused, Segment, counted
-from mannerly.store.tables import FETCHES, PAGES, encode
+from mannerly.store.tables import TABLES, WARC, encode
+from mannerly.store.warc.archivist import Archivist, WarcRow
 
 T = TypeVar("T")
 
@@ -52,15 +55,18 @@ class JournalStore:
         clock: Clock,
         segment_bytes: int = 64 << 20,
         segment_age_s: float = 300.0,
+        facts: Sequence[tuple[str, str]] = (),
         disk: Disk = DISK,
     ) -> None:
         """Take the writer's journal. `CrawlBusyError` if a living process has it, `StoreError` if
-        a dead one left something in it (then `recover` first)."""
+        a dead one left something in it (then `recover` first). `facts` are those of the crawl, to
+        be told in its WARC files."""
         self._layout = Layout(data_dir)
         self._writer = writer
         self._clock = clock
         self._segment_bytes = segment_bytes
         self._segment_age_s = segment_age_s
+        self._archivist = Archivist(writer, facts)
         self._disk = disk
         self._last: int | None = None
         """The sequence that was written last; None before the first."""
@@ -75,7 +81,7 @@ class JournalStore:
         self._fd = -1
         self._begun_at = 0.0
         self._lock = _guarded("open the journal", self._open)
-        known = self._layout.rolled(self._layout.fetches) | self._layout.rolled(self._layout.pages)
+        known = [name for table in TABLES for name in self._layout.rolled(table)]
         self._number = max((number for owner, number in known if owner == writer), default=0)
 
     def _open(self) -> WriterLock:
@@ -91,12 +97,10 @@ class JournalStore:
             self._disk.sync_dir(made)
         return lock
 
-    def write(
-        self, sequence: int, fetches: Sequence[FetchRecord], pages: Sequence[PageRecord]
-    ) -> None:
+    def write(self, sequence: int, rows: Rows) -> None:
         self._check_order(sequence)
-        content = Batch(len(fetches), len(pages), encode(FETCHES, fetches), encode(PAGES, pages))
-        data = frames.batch(sequence, content)
+        archived = self._archivist.rows(sequence, rows.of(Exchange), self._clock.wall())
+        data = frames.batch(sequence, _encoded(rows, archived))
         if self._is_full():
             self._finish()
         try:
@@ -146,6 +150,7 @@ class JournalStore:
         if sequence != self._pending:
             raise StoreError(f"{sequence} was to be settled, but {self._pending} was written")
         self._pending = None
+        self._archivist.settled(sequence, refused)
         self._settled[sequence] = self._unsynced[sequence] = frozenset(refused)
         if self._current is None:
             return
@@ -170,7 +175,7 @@ class JournalStore:
             if self._pending in segment.batches:
                 break
             if not segment.rolled:
-                plan = counted(self._unrolled(), self._settled)[0]
+                plan = counted(self._unrolled(), self._settled, void=False)[0]
                 number = segment.number
                 files += rolling.roll(self._disk, self._layout, self._writer, number, plan).files
                 segment.rolled = True
@@ -213,6 +218,11 @@ class JournalStore:
                 self._disk.remove(segment.path)
             except OSError:
                 self._finished.append(segment)
+
+
+def _encoded(rows: Rows, archived: Sequence[WarcRow]) -> list[Part]:
+    found = [(table, archived if table is WARC else rows.of(table.record)) for table in TABLES]
+    return [Part(table.name, len(some), encode(table, some)) for table, some in found if some]
 
 
 def _guarded(what: str, work: Callable[[], T]) -> T:

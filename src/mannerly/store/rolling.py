@@ -1,20 +1,23 @@
-"""Rolling: the settled rows of one segment become two Parquet files, and the segment goes.
+"""Rolling: what counts of one segment becomes a file per table, and the segment goes.
 
 The order of the steps is what makes it safe to be killed between any two of them:
 
-1. both files are written under temporary names and made durable;
-2. `pages` gets its name, durably, then `fetches` does. The file in `fetches` is the mark that the
-   segment is rolled: a reader that sees it no longer reads the segment, one that does not ignores
-   the `pages` file of the same name;
+1. all files are written under temporary names and made durable; a table without rows has none;
+2. they get their names, durably, `fetches` last. The file in `fetches` is the mark that the segment
+   is rolled: a reader that sees it no longer reads the segment, one that does not ignores the files
+   of the same name in other tables;
 3. the segment is removed, durably, before the next one is rolled.
 
 Killed before 3 the segment is rolled again, to the same names with the same rows. One record batch
-and one row group per table are in memory at a time, however long the segment is.
+and one row group per table are in memory at a time, however long the segment is. Tables become
+Parquet, but for `warc`, which becomes a WARC file and its index.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,17 +26,35 @@ from mannerly.store import segments
 from mannerly.store.disk import Disk
 from mannerly.store.layout import Layout, temporary
 from mannerly.store.segments import Counted
-from mannerly.store.tables import FETCHES, PAGES, Table
+from mannerly.store.tables import MARK, TABLES, Table
+from mannerly.store.warc.files import WarcFile
 
-# Large enough that compression and statistics pay, small enough to be held in memory twice.
-_ROW_GROUP_BYTES = 32 << 20
+# Large enough that compression and statistics pay, small enough to be held in memory some times
+# over, which is what the writer does.
+_ROW_GROUP_BYTES = 8 << 20
 _ROW_GROUP_ROWS = 50_000
+
+
+class RolledFile(Protocol):
+    """A table's file in the making, under a temporary name. No row, no file."""
+
+    table: Table
+    rows: int
+    paths: list[Path]
+    """What it will be called; more than one where an index goes with it."""
+
+    @property
+    def begun(self) -> bool: ...
+    def begin(self) -> None: ...
+    def add(self, batch: pa.RecordBatch) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None: ...
 
 
 class Rolled(NamedTuple):
     files: int
-    fetches: int
-    pages: int
+    rows: Counter[str]
+    """By table."""
 
 
 def roll(
@@ -44,27 +65,34 @@ def roll(
     `OSError` if the disk does not do it: roll it again.
     """
     segment = layout.segment(writer, number)
-    fetches_path = layout.parquet(layout.fetches, writer, number)
-    pages_path = layout.parquet(layout.pages, writer, number)
+    files = [_file(table, layout.file(table, writer, number)) for table in TABLES]
+    by_table = {file.table.name: file for file in files}
     try:
-        with TableFile(FETCHES, fetches_path) as fetches, TableFile(PAGES, pages_path) as pages:
+        with ExitStack() as stack:
+            for file in files:
+                stack.enter_context(file)
             for table, batch in segments.rows(segment, batches):
-                (pages if table is PAGES else fetches).add(batch)
-            if pages.rows:
+                by_table[table.name].add(batch)
+            if any(file.rows for file in files):
                 # The mark that the segment is rolled, also where no fetch is told of.
-                fetches.begin()
+                by_table[MARK.name].begin()
     except OSError:
         # The disk is full, most likely: give back what the attempt took.
-        for path in (fetches_path, pages_path):
-            disk.remove(temporary(path))
+        for file in files:
+            for path in file.paths:
+                disk.remove(temporary(path))
         raise
-    files = [file for file in (pages, fetches) if file.begun]
-    for file in files:
-        disk.sync_file(temporary(file.path))
-    for file in files:
-        disk.rename(temporary(file.path), file.path)
-        disk.sync_dir(file.path.parent)
-    return Rolled(len(files), fetches.rows, pages.rows)
+    named = [path for file in files if file.begun for path in file.paths]
+    for path in named:
+        disk.sync_file(temporary(path))
+    for path in named:
+        disk.rename(temporary(path), path)
+        disk.sync_dir(path.parent)
+    return Rolled(len(named), Counter({file.table.name: file.rows for file in files}))
+
+
+def _file(table: Table, path: Path) -> RolledFile:
+    return WarcFile(table, path) if table.suffix == "warc.gz" else TableFile(table, path)
 
 
 def discard(disk: Disk, segment: Path) -> None:
@@ -77,9 +105,9 @@ class TableFile:
     """A Parquet file in the making, under its temporary name. No row, no file."""
 
     def __init__(self, table: Table, path: Path) -> None:
-        self.path = path
+        self.table = table
         self.rows = 0
-        self._table = table
+        self.paths = [path]
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = self._held_rows = 0
         self._sink: pa.OSFile | None = None
@@ -91,14 +119,14 @@ class TableFile:
 
     def begin(self) -> None:
         if self._writer is None:
-            self._sink = pa.OSFile(str(temporary(self.path)), "wb")
+            self._sink = pa.OSFile(str(temporary(self.paths[0])), "wb")
             self._writer = pq.ParquetWriter(
                 self._sink,
-                self._table.public,
+                self.table.public,
                 compression="zstd",
                 compression_level=3,
-                use_dictionary=self._table.dictionary,
-                write_statistics=self._table.statistics,
+                use_dictionary=self.table.dictionary,
+                write_statistics=self.table.statistics,
                 store_schema=True,
             )
 
@@ -116,12 +144,12 @@ class TableFile:
         if self._held:
             self.begin()
             assert self._writer is not None
-            group = pa.Table.from_batches(self._held, self._table.public)
+            group = pa.Table.from_batches(self._held, self.table.public)
             self._writer.write_table(group, row_group_size=group.num_rows)
             self._held.clear()
             self._held_bytes = self._held_rows = 0
 
-    def __enter__(self) -> "TableFile":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:

@@ -3,10 +3,13 @@
 A batch counts if somebody vouches for its sequence: the writer's own SETTLED mark, or, after its
 death, the frontier. Where a sequence was written twice (the first attempt failed, or was never
 committed), the later one counts.
+
+Of a batch that nobody vouches for, the rows of lasting tables stand all the same: `counted` takes
+it along, as void.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +20,7 @@ from mannerly.errors import StoreError
 from mannerly.store import frames, tables
 from mannerly.store.frames import Frame, Kind
 from mannerly.store.layout import Layout
-from mannerly.store.tables import FETCHES, PAGES, Table
+from mannerly.store.tables import Table
 
 Refused = frozenset[int]
 
@@ -44,7 +47,8 @@ class Counted(NamedTuple):
     """A batch whose rows count, but for those of the refused tokens."""
 
     frame: Frame
-    refused: Refused
+    refused: Refused | None
+    """None: the batch is void, but for what lasts."""
 
 
 def read_segment(path: Path, writer: int, number: int) -> Segment:
@@ -80,15 +84,21 @@ def read_journal(layout: Layout, writer: int) -> list[Segment]:
     ]
 
 
-def rows(path: Path, batches: Sequence[Counted]) -> Iterator[tuple[Table, pa.RecordBatch]]:
+def rows(
+    path: Path, batches: Sequence[Counted], of: Collection[Table] = tables.TABLES
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
     """The rows of a segment that count, as readers see them, one record batch at a time."""
     fd = os.open(path, os.O_RDONLY)
     try:
         for frame, refused in batches:
-            content = frames.read_batch(fd, frame)
-            for table, stream in ((FETCHES, content.fetches), (PAGES, content.pages)):
-                for batch in tables.decode(stream):
-                    yield table, tables.public(batch, refused)
+            for part in frames.read_batch(fd, frame):
+                table = tables.named(part.table)
+                if table not in of:
+                    continue
+                for batch in tables.decode(part.stream):
+                    counting = tables.public(table, batch, refused)
+                    if counting is not None:
+                        yield table, counting
     finally:
         os.close(fd)
 
@@ -98,14 +108,17 @@ def marks_of(journal: Sequence[Segment]) -> dict[int, Refused]:
     return {sequence: refused for segment in journal for sequence, refused in segment.marks.items()}
 
 
-def counted(journal: Sequence[Segment], vouched: Mapping[int, Refused]) -> list[list[Counted]]:
-    """Per segment, the batches that count, in order of sequence."""
+def counted(
+    journal: Sequence[Segment], vouched: Mapping[int, Refused], *, void: bool
+) -> list[list[Counted]]:
+    """Per segment, the batches that count, in order of sequence; with `void` also the others, for
+    what stands of them."""
     home = {sequence: segment.number for segment in journal for sequence in segment.batches}
     return [
         [
-            Counted(segment.batches[sequence], vouched[sequence])
+            Counted(segment.batches[sequence], vouched.get(sequence))
             for sequence in sorted(segment.batches)
-            if sequence in vouched and home[sequence] == segment.number
+            if (void or sequence in vouched) and home[sequence] == segment.number
         ]
         for segment in journal
     ]

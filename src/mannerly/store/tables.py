@@ -1,8 +1,18 @@
-"""The two tables: their columns, and how records become Arrow data and back.
+"""The tables: their columns, and how records become Arrow data and back.
 
-The columns are those of `FetchRecord` and `PageRecord`, in order. In the journal each row also has
-the token of its lease, because it is only known later which leases were refused; `public` takes
-the refused rows and the token out.
+`TABLES` is the one place where a table is entered; the journal, rolling, recovery and reading go
+by it. The columns are the fields of the table's record, in order. A table of which a checkpoint has
+no row takes no byte and no time.
+
+A record whose first field is `token` was made under a lease. The token is only in the journal,
+because it is only known later which leases were refused, and which batches were never committed:
+
+- in most tables a row tells what was settled, so the rows of refused leases and of batches that
+  nobody committed are void;
+- in a *lasting* table a row tells what happened, whoever settled what. It stands from the moment
+  its batch is durable; readers find in `settled` whether the frontier accepted what came of it.
+
+A record without a token is always lasting.
 
 Strings come from the web. What cannot be encoded as UTF-8 (a lone surrogate) is replaced by U+FFFD
 here and nowhere else; everything else is kept as it is, NUL included.
@@ -15,7 +25,11 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.errors import SchemaError
+from mannerly.evidence import RequestRecord, RunRecord
+from mannerly.model import FetchRecord, LinkRecord, PageRecord
+from mannerly.store.contract import Record
+from mannerly.store.warc.archivist import WarcRow
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -44,62 +58,176 @@ _TYPES: dict[str, pa.DataType] = {
     "body_bytes": pa.int64(),
     "truncated": pa.bool_(),
     "content_hash": pa.int64(),
+    "target": pa.string(),
+    "target_hash": pa.int64(),
+    "target_site": pa.string(),
+    "anchor": pa.string(),
+    "rel": pa.string(),
+    "position": pa.int32(),
+    "digest": pa.string(),
+    "first_bytes": pa.int64(),
+    "members": pa.binary(),
+    "writer": pa.int64(),
+    "visit": pa.int64(),
+    "origin": pa.string(),
+    "kind": pa.string(),
+    "sent_at": TIMESTAMP,
+    "ended_at": TIMESTAMP,
+    "failure": pa.string(),
+    "rest_s": pa.float64(),
+    "delay_s": pa.float64(),
+    "why": pa.string(),
+    "robots_state": pa.string(),
+    "robots_hash": pa.int64(),
+    "robots_fetched_at": TIMESTAMP,
+    "robots_line": pa.int32(),
+    "body": pa.binary(),
+    "begun_at": TIMESTAMP,
+    "clock": pa.string(),
+    "clock_offset_s": pa.float64(),
+    "version": pa.string(),
+    "agent": pa.string(),
+    "robots_ttl_s": pa.float64(),
+    "visit_timeout_s": pa.float64(),
+    "guarded": pa.bool_(),
 }
+_SETTLED = pa.field("settled", pa.bool_(), nullable=False)
 
 # A string array counts its bytes in 31 bits, and rolling holds one record batch at a time in
-# memory: both want batches that are bounded by text, not only by rows.
+# memory: both want batches that are bounded by bytes, not only by rows.
 ROWS_PER_BATCH = 1_000
-CHARS_PER_BATCH = 8 << 20
+BYTES_PER_BATCH = 4 << 20
 
 
 class Table(NamedTuple):
     """What is known of a table."""
 
     name: str
+    record: type[Record]
     journal: pa.Schema
-    """With the token."""
+    """As the journal has it, with the token."""
     public: pa.Schema
     """As readers see it."""
+    leased: bool
+    """Its records have a token."""
+    lasting: bool
+    """No row of it is ever void."""
+    bulk: int | None
+    """The field that may be large; None if none may."""
     dictionary: list[str]
     """Columns whose values repeat so much that Parquet should keep each once."""
     statistics: list[str]
     """Columns with minimum and maximum per row group. Not the texts: theirs are whole texts."""
+    suffix: str = "parquet"
+    """What it is rolled into: Parquet, which readers see as a view, or `warc.gz`."""
+    lists: tuple[str, ...] = ()
+    """Columns that have a list in the journal's rows: to readers each element is a row."""
 
 
-def _table(name: str, fields: Sequence[str], texts: set[str], dictionary: list[str]) -> Table:
-    journal = pa.schema([pa.field(field, _TYPES[field], nullable=False) for field in fields])
-    public = journal.remove(0)
+def _table(
+    name: str,
+    record: type[Record],
+    *,
+    lasting: bool = False,
+    bulk: str = "",
+    texts: Collection[str] = (),
+    dictionary: list[str],
+    lists: tuple[str, ...] = (),
+    suffix: str = "parquet",
+) -> Table:
+    fields: tuple[str, ...] = record._fields  # type: ignore[attr-defined]  # a NamedTuple has it
+    columns = [pa.field(field, _TYPES[field], nullable=False) for field in fields]
+    journal = pa.schema(
+        [
+            column.with_type(pa.list_(column.with_name("item"))) if column.name in lists else column
+            for column in columns
+        ]
+    )
+    leased = fields[0] == "token"
+    public = pa.schema(columns[1:] if leased else columns)
+    if leased and lasting:
+        public = public.append(_SETTLED)
     return Table(
-        name, journal, public, dictionary, [field for field in public.names if field not in texts]
+        name,
+        record,
+        journal,
+        public,
+        leased,
+        lasting or not leased,
+        fields.index(bulk) if bulk else None,
+        dictionary,
+        [field for field in public.names if field not in texts],
+        suffix,
+        lists,
     )
 
 
 FETCHES = _table(
     "fetches",
-    FetchRecord._fields,
-    {"redirect_to", "detail"},
-    ["site", "outcome", "status", "content_type", "depth", "tries", "address", "detail"],
+    FetchRecord,
+    texts={"redirect_to", "detail"},
+    dictionary=["site", "outcome", "status", "content_type", "depth", "tries", "address", "detail"],
 )
 PAGES = _table(
     "pages",
-    PageRecord._fields,
-    {"title", "text"},
-    ["site", "status", "content_type", "charset", "language", "truncated", "depth"],
+    PageRecord,
+    bulk="text",
+    texts={"title", "text"},
+    dictionary=["site", "status", "content_type", "charset", "language", "truncated", "depth"],
 )
+
+LINKS = _table(
+    "links",
+    LinkRecord,
+    bulk="target",
+    texts={"target", "anchor"},
+    dictionary=["url", "url_hash", "site", "target_site", "rel", "kind"],
+    lists=("target", "target_hash", "target_site", "anchor", "rel", "kind", "position"),
+)
+WARC = _table("warc", WarcRow, bulk="members", dictionary=[], suffix="warc.gz")
+REQUESTS = _table(
+    "requests",
+    RequestRecord,
+    lasting=True,
+    bulk="body",
+    texts={"body"},
+    dictionary=[
+        "writer", "site", "origin", "kind", "status", "failure", "address", "rest_s", "delay_s",
+        "why", "robots_state", "robots_hash", "robots_fetched_at", "robots_line",
+    ],
+)  # fmt: skip
+RUNS = _table("runs", RunRecord, lasting=True, dictionary=["clock", "version", "agent"])
+
+TABLES = (PAGES, LINKS, WARC, REQUESTS, RUNS, FETCHES)
+"""In the order in which a rolled segment's files get their names."""
+MARK = FETCHES
+"""The last of them: its file says that a segment is rolled (`mannerly.store.rolling`)."""
+VIEWS = tuple(table for table in TABLES if table.suffix == "parquet")
+"""Those that readers see as tables."""
+
+_BY_NAME = {table.name: table for table in TABLES}
+
+
+def named(name: str) -> Table:
+    """`SchemaError` if there is no such table."""
+    if name not in _BY_NAME:
+        raise SchemaError(f"the journal has a table {name!r}, which this Mannerly does not know")
+    return _BY_NAME[name]
+
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def encode(table: Table, records: Sequence[FetchRecord] | Sequence[PageRecord]) -> pa.Buffer:
+def encode(table: Table, records: Sequence[Record]) -> pa.Buffer:
     """The records as a compressed Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     # Measured per page of 10 kB: level 1 0.049 ms and 3.4 kB, level 3 0.055 ms and 2.4 kB, lz4
-    # 0.036 ms and 5.7 kB. The bytes are written and synced before a checkpoint goes on.
-    options = pa.ipc.IpcWriteOptions(
-        compression=pa.Codec("zstd", compression_level=3), use_threads=False
-    )
+    # 0.036 ms and 5.7 kB. The bytes are written and synced before a checkpoint goes on. What goes
+    # into a WARC file is compressed already.
+    codec = pa.Codec("zstd", compression_level=3) if table.suffix == "parquet" else None
+    options = pa.ipc.IpcWriteOptions(compression=codec, use_threads=False)
     with pa.ipc.new_stream(sink, table.journal, options=options) as stream:
-        for part in _parts(records):
+        for part in _parts(records, table.bulk):
             stream.write_batch(_batch(table.journal, part))
     return sink.getvalue()
 
@@ -111,29 +239,62 @@ def decode(stream: pa.Buffer) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def public(batch: pa.RecordBatch, refused: Collection[int]) -> pa.RecordBatch:
-    """The rows that count, as readers see them."""
-    if refused:
-        void = pc.is_in(batch.column(0), value_set=pa.array(sorted(refused), pa.int64()))
-        batch = batch.filter(pc.invert(void))
-    return batch.remove_column(0)
+def public(
+    table: Table, batch: pa.RecordBatch, refused: Collection[int] | None
+) -> pa.RecordBatch | None:
+    """The rows that count, as readers see them; None if none does.
+
+    `refused`: the tokens of refused leases; None if the batch was never committed.
+    """
+    if not table.leased:
+        return batch
+    if refused is None:
+        if not table.lasting:
+            return None
+        settled = pa.repeat(pa.scalar(False), batch.num_rows)
+    elif refused:
+        tokens = pa.array(sorted(refused), pa.int64())
+        settled = pc.invert(pc.is_in(batch.column(0), value_set=tokens))
+    else:
+        settled = pa.repeat(pa.scalar(True), batch.num_rows)
+    columns = batch.columns[1:]
+    if table.lasting:
+        return pa.record_batch([*columns, settled], schema=table.public)
+    rows = batch.remove_column(0)
+    rows = rows.filter(settled) if refused else rows
+    return _unfolded(table, rows) if table.lists else rows
 
 
-def _parts(
-    records: Sequence[FetchRecord] | Sequence[PageRecord],
-) -> Iterator[Sequence[FetchRecord | PageRecord]]:
-    """Cut into runs of at most `ROWS_PER_BATCH` rows and about `CHARS_PER_BATCH` of text."""
-    start = chars = 0
+def _unfolded(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A row for each element of the lists, which are of one length in a row."""
+    row_of = pc.list_parent_indices(batch.column(table.lists[0]))
+    columns = [
+        batch.column(name).flatten() if name in table.lists else batch.column(name).take(row_of)
+        for name in table.public.names
+    ]
+    return pa.record_batch(columns, schema=table.public)
+
+
+def _parts(records: Sequence[Record], bulk: int | None) -> Iterator[Sequence[Record]]:
+    """Cut into runs of at most `ROWS_PER_BATCH` rows and about `BYTES_PER_BATCH`."""
+    start = held = 0
     for index, record in enumerate(records):
-        chars += len(record.text) if isinstance(record, PageRecord) else 0
-        if chars >= CHARS_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
+        held += _size(record[bulk]) if bulk is not None else 0
+        if held >= BYTES_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
             yield records[start : index + 1]
-            start, chars = index + 1, 0
+            start, held = index + 1, 0
     if start < len(records):
         yield records[start:]
 
 
-def _batch(schema: pa.Schema, records: Sequence[FetchRecord | PageRecord]) -> pa.RecordBatch:
+def _size(value: str | bytes | list[str]) -> int:
+    """Bytes of UTF-8, or a bound on them: to encode a text only to count it costs too much."""
+    if isinstance(value, list):
+        return sum(map(len, value))
+    return len(value) if isinstance(value, bytes) or value.isascii() else 3 * len(value)
+
+
+def _batch(schema: pa.Schema, records: Sequence[Record]) -> pa.RecordBatch:
     columns = zip(*records, strict=True)
     arrays = [_array(field.type, values) for field, values in zip(schema, columns, strict=True)]
     return pa.record_batch(arrays, schema=schema)
@@ -146,4 +307,10 @@ def _array(kind: pa.DataType, values: Sequence[object]) -> pa.Array:
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
-        return pa.array([_SURROGATE.sub("\ufffd", str(value)) for value in values], kind)
+        return pa.array([_encodable(value) for value in values], kind)
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, list):
+        return [_encodable(element) for element in value]
+    return _SURROGATE.sub("\ufffd", str(value))

@@ -40,8 +40,10 @@ def resolve(
     *,
     max_links: int = MAX_LINKS,
     max_length: int = MAX_URL_LENGTH,
+    positions: list[int] | None = None,
 ) -> list[Resolved]:
-    """Distinct canonical URLs of `hrefs` in order, at most `max_links`.
+    """Distinct canonical URLs of `hrefs` in order, at most `max_links`. Where among `hrefs` each
+    came from is added to `positions`.
 
     `base` is canonical: the page's URL, or what its `<base>` makes of it. References to the page
     itself (`#top`, empty) are not links.
@@ -54,7 +56,7 @@ def resolve(
     given: set[str] = {""}
     found: dict[str, Resolved] = {}
     longest_given = max_length * 4
-    for href in hrefs:
+    for position, href in enumerate(hrefs):
         reference = href.partition("#")[0]
         if reference in given:
             continue
@@ -88,6 +90,8 @@ def resolve(
             continue
         digest = xxh3_64_intdigest(url.encode())
         found[url] = Resolved(url, digest if digest < _HALF else digest - _WHOLE, site)
+        if positions is not None:
+            positions.append(position)
         if len(found) >= max_links:
             break
     return list(found.values())

@@ -12,6 +12,7 @@ from mannerly.config import build
 from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.ledger import Ledger
 from mannerly.engine.plan import EnginePlan
+from mannerly.engine.requests import RequestBook
 from mannerly.engine.robots_reader import RobotsAnswer, RobotsReader
 from mannerly.engine.workbench import Seat
 from mannerly.frontier.sqlite import SqliteFrontier
@@ -24,6 +25,7 @@ from mannerly.simweb.transport import SimTransport
 from mannerly.simweb.web import Web
 from mannerly.url import SiteKey, host_of, origin_of
 from tests.simulation.detours import LATENCY_S, Detours
+from tests.unit.engine.runs import run_of
 from tests.unit.engine.urls import sieve
 from tests.unit.politeness.test_pacing import POLICY
 
@@ -59,11 +61,12 @@ class Scene:
             sieve=sieve(),
             claims=FrontierClaims(plan, self.frontier, writer, tally),
             ledger=self.ledger,
+            book=RequestBook(run_of(writer), self.ledger, self.clock),
             tally=tally,
             clock=self.clock,
         )
         channel = self.transport.open(FIRST)
-        return await reader.read(channel, FIRST, self.seat, self.clock.now() + 30)
+        return await reader.read(channel, FIRST, self.seat, self.clock.now() + 30, 0.0)
 
 
 def play(directory: Path, act: Callable[[Scene, int], Awaitable[None]]) -> Scene:

@@ -62,7 +62,7 @@ def test_a_longer_crawl_delay_is_honoured_up_to_the_ceiling() -> None:
 )  # fmt: skip
 def test_plain_answers_settle_and_forgive(status: int, outcome: Outcome) -> None:
     pace = respond(status, failures=3)
-    assert pace == (outcome, 70, 0, False)
+    assert pace == (outcome, 70, 0, False, "delay")
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -76,9 +76,21 @@ def test_a_site_that_asks_for_patience_gets_it(status: int) -> None:
     assert respond(status, failures=4).abandoned
 
 
+def test_every_rest_names_the_rule_that_gave_it() -> None:
+    assert respond(503).why == "delay"
+    assert respond(503, retry_after_s=1000).why == "retry-after"
+    assert respond(503, failures=2).why == "back-off"
+    assert respond(503, retry_after_s=1000, failures=3).why == "back-off"
+    slow = after_failure(POLICY, failure=Outcome.NO_SUCH_NAME, delay_s=300, failures=0, tries=1)
+    assert slow.why == "crawl-delay"
+    assert after_response(
+        POLICY, status=200, retry_after_s=None, delay_s=300, failures=0, tries=1
+    ).why == "crawl-delay"  # fmt: skip
+
+
 def test_a_broken_page_is_not_the_sites_fault() -> None:
     pace = respond(500, failures=0, tries=1)
-    assert pace == (None, 70, 0, False)
+    assert pace == (None, 70, 0, False, "delay")
     assert respond(500, tries=3).settle is Outcome.HTTP_ERROR
 
 

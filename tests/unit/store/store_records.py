@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mannerly.evidence import RequestRecord
 from mannerly.model import FetchRecord, PageRecord
 from mannerly.store import open_store
 from mannerly.store.disk import Disk
@@ -41,6 +42,17 @@ def page(number: int, token: int = 1, **changes: Any) -> PageRecord:
         language="en", links=number % 7, body_bytes=5000, wire_bytes=1000 + number,
         truncated=False, depth=2, referrer_hash=-number, content_hash=number * 31,
         duration_s=0.125,
+    )  # fmt: skip
+    return record._replace(**changes)
+
+
+def request(number: int, token: int = 1, **changes: Any) -> RequestRecord:
+    record = RequestRecord(
+        token=token, writer=7, visit=number, site="site.test", origin="https://site.test",
+        kind="page", url=f"https://site.test/{number}", sent_at=1_800_000_000.25 + number,
+        ended_at=1_800_000_000.375 + number, status=200, failure="", address="192.0.2.7",
+        rest_s=70.05, delay_s=70.05, why="delay", robots_state="", robots_hash=-3,
+        robots_fetched_at=1_800_000_000.0, robots_line=2, body=b"",
     )  # fmt: skip
     return record._replace(**changes)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from mannerly.clock import Clock, Executor
+from mannerly.clock import Clock, Executor, system_boot_id
 from mannerly.errors import CrawlExistsError
 from mannerly.frontier.contract import (
     Added,
@@ -37,8 +37,6 @@ from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
 from mannerly.timing import Timings
 
 T = TypeVar("T")
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class SqliteFrontier:
@@ -77,7 +75,7 @@ class SqliteFrontier:
         return self
 
     def _open(self) -> Database:
-        boot_id = _system_boot_id() if self._boot_id is None else self._boot_id
+        boot_id = system_boot_id() if self._boot_id is None else self._boot_id
         return Database(
             self._path,
             clock=self._clock,
@@ -204,11 +202,3 @@ def _settings(database: Database) -> dict[str, str] | None:
     with database.reading("settings") as view:
         (created,) = view.execute(statements.CREATED).fetchone()
         return dict(view.execute(statements.SETTINGS)) if created else None
-
-
-def _system_boot_id() -> str:
-    """The id of this boot; '' if the system does not tell, which is taken for another boot."""
-    try:
-        return BOOT_ID.read_text("ascii").strip()
-    except OSError:
-        return ""
