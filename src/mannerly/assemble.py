@@ -10,6 +10,7 @@ from mannerly.clock import Clock, Executor
 from mannerly.config import Config
 from mannerly.datadir import FRONTIER
 from mannerly.dburl import sqlite_path
+from mannerly.engine.admission import Admission
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.crawler import Crawler
@@ -27,6 +28,7 @@ from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import Caps
 from mannerly.observe.tally import Tally
+from mannerly.politeness.addresses import AddressSlots
 from mannerly.politeness.gate import RobotsCache
 from mannerly.politeness.pacing import PacePolicy
 from mannerly.store.contract import Store
@@ -168,6 +170,7 @@ def make_crawler(
         pace=pace_policy(config),
         transport=transport,
         robots=RobotsCache(agent),
+        admission=Admission(plan, AddressSlots(config.politeness.address_delay), world.clock),
         sieve=sieve,
         reader=PageReader(plan, sieve, agent),
         ledger=ledger,

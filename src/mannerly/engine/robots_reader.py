@@ -12,6 +12,7 @@ own rules say; they speak of pages (RFC 9309 has no word about it, and Google do
 from typing import NamedTuple
 
 from mannerly.clock import Clock
+from mannerly.engine.admission import Admission
 from mannerly.engine.claims import Claimed, Claims
 from mannerly.engine.copies import Copies
 from mannerly.engine.ledger import Ledger, Release
@@ -43,6 +44,7 @@ class RobotsReader:
         *,
         pace: PacePolicy,
         transport: Transport,
+        admission: Admission,
         sieve: Sieve,
         claims: Claims,
         ledger: Ledger,
@@ -51,6 +53,7 @@ class RobotsReader:
     ) -> None:
         self._pace = pace
         self._transport = transport
+        self._admission = admission
         self._sieve = sieve
         self._claims = claims
         self._ledger = ledger
@@ -96,7 +99,7 @@ class RobotsReader:
             if start_by_at is None:
                 _fail(fetched, f"robots.txt redirects to {hop.target.site}, which is busy")
                 return RobotsAnswer(fetched, fetched.ended_at, postponed=True)
-            fetched = await self._hop(hop.target, own, origin, start_by_at, deadline_at)
+            fetched = await self._hop(hop.target, own, origin, seat, start_by_at, deadline_at)
         return RobotsAnswer(fetched, fetched.ended_at)
 
     async def _may_ask(self, site: str, seat: Seat, claimed: dict[str, Claimed]) -> float | None:
@@ -111,12 +114,21 @@ class RobotsReader:
         return min(seat.start_by_at, claimed[site].start_by_at)
 
     async def _hop(
-        self, target: Resolved, own: Channel, origin: str, start_by_at: float, deadline_at: float
+        self,
+        target: Resolved,
+        own: Channel,
+        origin: str,
+        seat: Seat,
+        start_by_at: float,
+        deadline_at: float,
     ) -> Fetched:
         channel = own
         if origin_of(target.url) != origin:
             own.close()  # a visit holds one connection at a time: descriptors are budgeted
-            channel = self._transport.open(origin_of(target.url))
+            admission = self._admission
+            at_home = target.site == seat.lease.site
+            admit = admission.of(seat) if at_home else admission.elsewhere(target.site)
+            channel = self._transport.open(origin_of(target.url), admit)
         try:
             fetched = await self._get(channel, target.url, start_by_at, deadline_at)
         finally:

@@ -12,6 +12,7 @@ The rules that the code below follows:
 from typing import NamedTuple
 
 from mannerly.clock import Clock
+from mannerly.engine.admission import Admission
 from mannerly.engine.claims import Claims
 from mannerly.engine.fallback import falls_back, over_http
 from mannerly.engine.gatekeeper import Gatekeeper
@@ -62,6 +63,7 @@ class Visitor:
         pace: PacePolicy,
         transport: Transport,
         robots: RobotsCache,
+        admission: Admission,
         sieve: Sieve,
         reader: PageReader,
         ledger: Ledger,
@@ -75,6 +77,7 @@ class Visitor:
         reading = RobotsReader(
             pace=pace,
             transport=transport,
+            admission=admission,
             sieve=sieve,
             claims=claims,
             ledger=ledger,
@@ -82,6 +85,7 @@ class Visitor:
             clock=clock,
         )
         self._gate = Gatekeeper(pace=pace, cache=robots, reader=reading, ledger=ledger, clock=clock)
+        self._admission = admission
         self._sieve = sieve
         self._reader = reader
         self._ledger = ledger
@@ -96,6 +100,7 @@ class Visitor:
             return None
         if seat.next_url == 0:
             self._gate.welcome(seat)
+        self._admission.begin(seat)
         deadline_at = now + self._plan.visit_timeout_s
         read: Ruling | GiveUp | None = None
         wait_until_at: float | None = None
@@ -142,7 +147,7 @@ class Visitor:
         answer = await self._gate.read(channel, origin, seat, deadline_at)
         fetched = answer.fetched
         if fetched.failure is Outcome.NOT_SENT:
-            self._release(seat, "lapsed")
+            self._release_unsent(seat)
             return Ended(None)
         self._tally.visits += 1
         if falls_back(url, fetched.failure):
@@ -164,6 +169,10 @@ class Visitor:
             self._release(seat, "")
             return Ended(None)
         return told
+
+    def _release_unsent(self, seat: Seat) -> None:
+        """The request came too late, or its address had no slot for it."""
+        self._release(seat, "address" if self._admission.was_refused(seat) else "lapsed")
 
     def _fall_back(
         self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, asked_at: float
@@ -187,7 +196,7 @@ class Visitor:
             body_limit=self._plan.body_limit,
         )
         if fetched.failure is Outcome.NOT_SENT:
-            self._release(seat, "lapsed")
+            self._release_unsent(seat)
             return None
         self._tally.page_requests += 1
         self._tally.wire_bytes += len(fetched.body)
@@ -244,6 +253,7 @@ class Visitor:
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)
             self._ledger.add_links(reading.links)
+            seat.more = any(link.site == seat.lease.site for link in reading.links)
             if reading.page is not None:
                 self._ledger.store(reading.page)
                 self._tally.pages_stored += 1
@@ -262,6 +272,7 @@ class Visitor:
 
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""
+        self._admission.rest(seat)
         wait_s = seat.not_before_at - self._clock.now()
         if seat.has_url and wait_s <= HOLD_DELAY_S and seat.not_before_at < seat.start_by_at:
             return seat.not_before_at
@@ -272,6 +283,7 @@ class Visitor:
     def _release(self, seat: Seat, cause: str, *, abandoned: bool = False) -> None:
         """Give the lease back. `cause` is what to count it under if nothing came of it."""
         seat.close_channel()
+        self._admission.rest(seat)
         if not seat.decided and cause:
             self._tally.leases_unused[cause] += 1
         self._ledger.release(
@@ -330,6 +342,6 @@ class Visitor:
     def _channel(self, seat: Seat, origin: str) -> Channel:
         if seat.channel is None or seat.channel_origin != origin:
             seat.close_channel()
-            seat.channel = self._transport.open(origin)
+            seat.channel = self._transport.open(origin, self._admission.of(seat))
             seat.channel_origin = origin
         return seat.channel

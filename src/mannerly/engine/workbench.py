@@ -8,7 +8,7 @@ loop lets it get, whatever the size of the crawl.
 import heapq
 from collections import deque
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mannerly.fetch.contract import Channel
 from mannerly.model import Lease
@@ -30,6 +30,12 @@ class Seat:
     channel: Channel | None = None
     """An open connection that the next visit may go on with."""
     channel_origin: str = ""
+    admitted: list[str] = field(default_factory=list)
+    """IP addresses at which the visit has a slot."""
+    turned_away: str = ""
+    """The first IP address that had no slot for it."""
+    more: bool = True
+    """As far as is known, the site has more to visit than this lease brought."""
 
     @property
     def has_url(self) -> bool:

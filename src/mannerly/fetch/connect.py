@@ -14,11 +14,13 @@ from typing import Final
 
 from mannerly.errors import ConfigError, MannerlyError
 from mannerly.fetch import guard, tls
+from mannerly.fetch.contract import Admit
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.model import Outcome
 
 MAX_ADDRESSES_TRIED: Final = 4
+NOT_ADMITTED: Final = "no visit may begin at this address now"
 
 
 class FetchFailure(Exception):  # noqa: N818 - a value in the making, not an error of ours
@@ -54,7 +56,7 @@ class Connector:
             except ValueError as exc:
                 raise ConfigError(f"not an IP address: {self.connect_to[0]!r}") from exc
 
-    async def connect(self, host: str, port: int, *, secure: bool) -> Connection:
+    async def connect(self, host: str, port: int, admit: Admit, *, secure: bool) -> Connection:
         """A fresh connection to `host`. Raises `FetchFailure`."""
         if self.closed:
             raise FetchFailure(Outcome.BROKEN, "the transport was closed")
@@ -69,6 +71,9 @@ class Connector:
         addresses = self._allowed(await self._addresses(host))
         failure: FetchFailure | None = None
         for address in addresses[:MAX_ADDRESSES_TRIED]:
+            if not await self.admitted(address, admit):
+                failure = failure or FetchFailure(Outcome.NOT_SENT, NOT_ADMITTED)
+                continue
             try:
                 return await self._connect_one(address, port, server_name)
             except FetchFailure as exc:
@@ -77,6 +82,14 @@ class Connector:
                     break
         assert failure is not None
         raise failure
+
+    async def admitted(self, address: str, admit: Admit) -> bool:
+        """Whether a request may be sent to `address`; waits until it may. Where all connections go
+        to one address that the user named, it says nothing about the sites: nobody is asked."""
+        wait_s = 0.0 if self.connect_to is not None else admit(address)
+        if wait_s:
+            await asyncio.sleep(wait_s)
+        return wait_s is not None
 
     async def aclose(self) -> None:
         self.closed = True
