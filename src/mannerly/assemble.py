@@ -14,7 +14,9 @@ from mannerly.engine.admission import Admission
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.crawler import Crawler
+from mannerly.engine.lag import LagWatch
 from mannerly.engine.ledger import Ledger
+from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.sieve import Sieve
@@ -46,6 +48,8 @@ class World:
     random: random.Random
     timings: Timings = field(default_factory=Timings)
     """How long the frontier takes; real time, also in simulation."""
+    lag_probe_s: float = 0.0
+    """How often the event loop is looked at for being late; 0: never, as time is virtual."""
 
 
 def frontier_path(config: Config) -> Path | None:
@@ -163,6 +167,7 @@ def make_crawler(
     plan = EnginePlan.of(config, workers)
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
+    overload = Overload(plan, LagWatch(world.clock, world.lag_probe_s), tally, world.clock)
     bench = Workbench()
     ledger = Ledger()
     visitor = Visitor(
@@ -171,6 +176,7 @@ def make_crawler(
         transport=transport,
         robots=RobotsCache(agent),
         admission=Admission(plan, AddressSlots(config.politeness.address_delay), world.clock),
+        overload=overload,
         sieve=sieve,
         reader=PageReader(plan, sieve, agent),
         ledger=ledger,
@@ -195,6 +201,7 @@ def make_crawler(
         writer=writer,
         visitor=visitor,
         checkpointer=checkpointer,
+        overload=overload,
         bench=bench,
         ledger=ledger,
         tally=tally,

@@ -17,6 +17,7 @@ from mannerly.engine.claims import Claims
 from mannerly.engine.fallback import falls_back, over_http
 from mannerly.engine.gatekeeper import Gatekeeper
 from mannerly.engine.ledger import Ledger, Release
+from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader, fetch_record
 from mannerly.engine.plan import HOLD_DELAY_S, EnginePlan
 from mannerly.engine.redirects import redirection, retry_priority
@@ -64,6 +65,7 @@ class Visitor:
         transport: Transport,
         robots: RobotsCache,
         admission: Admission,
+        overload: Overload,
         sieve: Sieve,
         reader: PageReader,
         ledger: Ledger,
@@ -86,6 +88,7 @@ class Visitor:
         )
         self._gate = Gatekeeper(pace=pace, cache=robots, reader=reading, ledger=ledger, clock=clock)
         self._admission = admission
+        self._overload = overload
         self._sieve = sieve
         self._reader = reader
         self._ledger = ledger
@@ -101,6 +104,7 @@ class Visitor:
         if seat.next_url == 0:
             self._gate.welcome(seat)
         self._admission.begin(seat)
+        seat.began_at = now
         deadline_at = now + self._plan.visit_timeout_s
         read: Ruling | GiveUp | None = None
         wait_until_at: float | None = None
@@ -150,6 +154,9 @@ class Visitor:
             self._release_unsent(seat)
             return Ended(None)
         self._tally.visits += 1
+        if self._overload.excuses(seat.lease.site, fetched, seat.began_at):
+            self._excuse(seat, origin, fetched)
+            return Ended(None)
         if falls_back(url, fetched.failure):
             return Ended(self._fall_back(seat, url, origin, fetched, asked_at))
         if fetched.failure in NO_SERVER:
@@ -200,7 +207,16 @@ class Visitor:
             return None
         self._tally.page_requests += 1
         self._tally.wire_bytes += len(fetched.body)
+        if self._overload.excuses(seat.lease.site, fetched, seat.began_at):
+            self._excuse(seat, origin, fetched)
+            return None
         return self._conclude(seat, url, origin, fetched, fetched_at)
+
+    def _excuse(self, seat: Seat, origin: str, fetched: Fetched) -> None:
+        """The failure was ours: URL and site stay as they were, and a visit has been made."""
+        seat.not_before_at = fetched.ended_at + self._gate.delay(origin)
+        seat.decided += 1
+        self._release(seat, "")
 
     def _conclude(
         self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, fetched_at: float

@@ -23,6 +23,8 @@ class Seat:
     """Index of the lease's next URL."""
     not_before_at: float = 0.0
     """What is known of the site's rest so far; the release passes it on."""
+    began_at: float = 0.0
+    """When the last visit began."""
     decided: int = 0
     """URLs that were settled or deferred under this lease."""
     revoked: bool = False

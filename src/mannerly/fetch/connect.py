@@ -26,10 +26,11 @@ NOT_ADMITTED: Final = "no visit may begin at this address now"
 class FetchFailure(Exception):  # noqa: N818 - a value in the making, not an error of ours
     """Why there is no response. Never leaves the package: `get` turns it into a value."""
 
-    def __init__(self, outcome: Outcome, detail: str) -> None:
+    def __init__(self, outcome: Outcome, detail: str, *, timed_out: bool = False) -> None:
         super().__init__(outcome, detail)
         self.outcome = outcome
         self.detail = detail
+        self.timed_out = timed_out
 
 
 @dataclass(slots=True)
@@ -148,7 +149,8 @@ def _failure(exc: OSError, address: str, *, secure: bool) -> FetchFailure:
     broke = isinstance(exc, ConnectionError) and not isinstance(exc, ConnectionRefusedError)
     in_tls = isinstance(exc, ssl.SSLError) or (secure and broke)
     outcome = Outcome.TLS_FAILED if in_tls else Outcome.CONNECT_FAILED
-    return FetchFailure(outcome, f"{address}: {_words(exc)}")
+    timed_out = isinstance(exc, TimeoutError)
+    return FetchFailure(outcome, f"{address}: {_words(exc)}", timed_out=timed_out)
 
 
 def _words(exc: OSError) -> str:

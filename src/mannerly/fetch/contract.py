@@ -45,6 +45,8 @@ class Fetched:
     """None: a response was read (whatever its status). Else one of NO_SUCH_NAME, DNS_TROUBLE,
     CONNECT_FAILED, TLS_FAILED, TIMED_OUT, BROKEN, ADDRESS_REFUSED, NOT_SENT."""
     detail: str = ""
+    timed_out: bool = False
+    """The failure is that some time was up, be it that of a connection: it may be our own fault."""
     status: int = 0
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     """As received: order, case and repeats."""

@@ -129,10 +129,11 @@ class HttpChannel:
                 await self._exchange(fetched, request, start_by_at, body_limit)
             settled = True
         except TimeoutError:
-            fetched.failure = Outcome.TIMED_OUT
+            fetched.failure, fetched.timed_out = Outcome.TIMED_OUT, True
             fetched.detail = "no whole response in time" if fetched.started_at else "not connected"
         except FetchFailure as failure:
             fetched.failure, fetched.detail = failure.outcome, failure.detail
+            fetched.timed_out = failure.timed_out
         finally:
             if not settled:
                 self.close()
