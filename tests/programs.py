@@ -17,6 +17,7 @@ MANNERLY = [sys.executable, "-m", "mannerly"]
 QUICK = {
     "--email": "test@example.org",
     "--delay": "50ms",
+    "--address-delay": "0",
     "--retry-delay": "50ms",
     "--retry-ceiling": "2s",
     "--crawl-delay-ceiling": "300ms",

@@ -10,10 +10,13 @@ from mannerly.clock import Clock, Executor
 from mannerly.config import Config
 from mannerly.datadir import FRONTIER
 from mannerly.dburl import sqlite_path
+from mannerly.engine.admission import Admission
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.crawler import Crawler
+from mannerly.engine.lag import LagWatch
 from mannerly.engine.ledger import Ledger
+from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.requests import RequestBook
@@ -29,6 +32,7 @@ from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import Caps
 from mannerly.observe.tally import Tally
+from mannerly.politeness.addresses import AddressSlots
 from mannerly.politeness.gate import RobotsCache
 from mannerly.politeness.pacing import PacePolicy
 from mannerly.store.contract import Store
@@ -52,6 +56,8 @@ class World:
     """Which clock it is, for records: the same for all processes of one boot; '' if not known."""
     timings: Timings = field(default_factory=Timings)
     """How long the frontier takes; real time, also in simulation."""
+    lag_probe_s: float = 0.0
+    """How often the event loop is looked at for being late; 0: never, as time is virtual."""
 
 
 def frontier_path(config: Config) -> Path | None:
@@ -202,6 +208,7 @@ def make_crawler(
     plan = EnginePlan.of(config, workers)
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
+    overload = Overload(plan, LagWatch(world.clock, world.lag_probe_s), tally, world.clock)
     bench = Workbench()
     ledger = Ledger(keeps_exchanges="warc" in config.store.keep)
     run = run_record(config, world, writer)
@@ -210,6 +217,8 @@ def make_crawler(
         pace=pace_policy(config),
         transport=transport,
         robots=RobotsCache(agent),
+        admission=Admission(plan, AddressSlots(config.politeness.address_delay), world.clock),
+        overload=overload,
         sieve=sieve,
         reader=PageReader(plan, sieve, agent),
         ledger=ledger,
@@ -235,6 +244,7 @@ def make_crawler(
         writer=writer,
         visitor=visitor,
         checkpointer=checkpointer,
+        overload=overload,
         bench=bench,
         ledger=ledger,
         tally=tally,

@@ -150,6 +150,14 @@ class PolitenessSection:
         meta="TIME",
         shown="70s",
     )
+    address_delay: float = _option(
+        0.5,
+        duration,
+        "Time between the beginnings of two visits to an IP address, whatever sites it has. 0: no "
+        "limit.",
+        meta="TIME",
+        shown="500ms",
+    )
     site_by: str = _option(
         "domain",
         one_of("domain", "host"),

@@ -22,6 +22,7 @@ from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
 from mannerly.datadir import held
 from mannerly.engine.crawler import Crawler
+from mannerly.engine.lag import PROBE_S
 from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
@@ -137,6 +138,7 @@ def _threads(config: Config) -> Iterator[World]:
         store_executor=ThreadExecutor("store"),
         random=random.SystemRandom(),
         timings=Timings(slow_s=config.observe.slow_operation),
+        lag_probe_s=PROBE_S,
     )
     try:
         yield world
@@ -208,7 +210,8 @@ async def _run(
     operations.clear(data_dir)
     try:
         reread = partial(_reread, exclusions, config.crawl.exclude_file)
-        with _signals(crawler, reread), OperationsFile(data_dir, writer, label, world.timings):
+        written = OperationsFile(data_dir, writer, label, world.timings, tally)
+        with _signals(crawler, reread), written:
             async with shown(view, tally, frontier, world.clock, workers):
                 because = await crawler.run()
     except BaseExceptionGroup as group:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from mannerly.fetch.contract import Channel, Fetched
+from mannerly.fetch.contract import Admit, Channel, Fetched, anywhere
 from mannerly.model import Outcome
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.transport import SimTransport
@@ -20,8 +20,8 @@ class Detours:
         self.web = web
         self.leads_to = leads_to
 
-    def open(self, origin: str) -> Channel:
-        return DetourChannel(self.web, self.web.open(origin), self.leads_to)
+    def open(self, origin: str, admit: Admit = anywhere) -> Channel:
+        return DetourChannel(self.web, self.web.open(origin, admit), self.leads_to)
 
     async def aclose(self) -> None:
         await self.web.aclose()

@@ -21,6 +21,7 @@ from mannerly.observe.progress import (
     size_text,
     view_for,
 )
+from mannerly.observe.strain import strain_lines, strain_of
 from mannerly.seeding import Seeding
 from mannerly.session import Ended
 
@@ -107,7 +108,7 @@ def print_summary(ended: Ended, config: Config, *, resumable: bool) -> None:
         print(
             f"  abandoned  {stats.sites_abandoned:,} sites, {stats.urls_abandoned:,} URLs on them"
         )
-    for line in left_out_lines(stats):
+    for line in left_out_lines(stats) + strain_lines({"this run": strain_of(tally)}):
         print(line)
     print(f'\nlook at the pages:  {program()} query --data-dir {data_dir} "{EXAMPLE_QUERY}"')
     if resumable and stats.urls_pending - stats.urls_abandoned + stats.urls_spilt:

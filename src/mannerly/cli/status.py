@@ -22,6 +22,7 @@ from mannerly.model import FrontierStats
 from mannerly.observe import operations
 from mannerly.observe.left_out import left_out_lines
 from mannerly.observe.progress import failures_text
+from mannerly.observe.strain import strain_lines
 
 PATIENCE_S = 10.0
 """How long the database may take to answer. What else is known is shown then."""
@@ -52,6 +53,7 @@ def status(config_file: Path | None, as_json: bool, **flags: object) -> None:
         print(json.dumps(document | operations_document(processes), indent=2))
     else:
         lines = _lines(config, *looked, running=running) if looked else _bare(config, running)
+        lines += strain_lines({process.label: process.strain for process in processes})
         lines += operations_lines(processes, time.time())
         print("\n".join(lines))
     if trouble is not None:

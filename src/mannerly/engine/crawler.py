@@ -10,6 +10,7 @@ import logging
 from mannerly.clock import Clock
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.ledger import Ledger
+from mannerly.engine.overload import Overload
 from mannerly.engine.patience import Patience
 from mannerly.engine.plan import HOLD_S, EnginePlan
 from mannerly.engine.visit import Visitor
@@ -45,6 +46,7 @@ class Crawler:
         writer: int,
         visitor: Visitor,
         checkpointer: Checkpointer,
+        overload: Overload,
         bench: Workbench,
         ledger: Ledger,
         tally: Tally,
@@ -57,6 +59,7 @@ class Crawler:
         self._writer = writer
         self._visitor = visitor
         self._checkpointer = checkpointer
+        self._overload = overload
         self._bench = bench
         self._ledger = ledger
         self._tally = tally
@@ -86,12 +89,14 @@ class Crawler:
         async with asyncio.TaskGroup() as self._group:
             leasing = self._group.create_task(self._lease_loop(), name="lease")
             checkpoints = self._group.create_task(self._checkpoint_loop(), name="checkpoint")
+            watching = self._group.create_task(self._overload.run(self._dispatch), name="lag")
             limit_s = self._plan.max_duration_s or FOREVER_S
             limit = loop.call_later(limit_s, self.stop, "max-duration reached")
             self._check_limits()
             await self._stopping.wait()
             limit.cancel()
             await self._wind_down(leasing, checkpoints)
+            watching.cancel()
         return self.ended_because
 
     # -- leasing -------------------------------------------------------------------------------
@@ -139,9 +144,11 @@ class Crawler:
         if self._checkpointer.overfull:
             return 0
         ready = self._bench.ready(self._clock.now())
-        want = self._plan.workers + self._reserve - self._tally.in_flight - ready
+        limit = self._overload.limit
+        reserve = min(self._reserve, max(8, limit))
+        want = limit + reserve - self._tally.in_flight - ready
         # Half a reserve at least, so that a slot that frees up does not cost a lease of its own.
-        if want < self._reserve // 2:
+        if want < reserve // 2:
             return 0
         if self._plan.max_pages:
             want = min(want, self._pages_left() - ready)
@@ -188,7 +195,7 @@ class Crawler:
 
     def _may_start(self) -> bool:
         return (
-            self._tally.in_flight < self._plan.workers
+            self._tally.in_flight < self._overload.limit
             and not self._stopping.is_set()
             and not self._checkpointer.overfull
             and (not self._plan.max_pages or self._pages_left() > 0)

@@ -12,6 +12,7 @@ own rules say; they speak of pages (RFC 9309 has no word about it, and Google do
 from typing import NamedTuple
 
 from mannerly.clock import Clock
+from mannerly.engine.admission import Admission
 from mannerly.engine.claims import Claimed, Claims
 from mannerly.engine.copies import Copies
 from mannerly.engine.ledger import Ledger, Release
@@ -45,6 +46,7 @@ class RobotsReader:
         *,
         pace: PacePolicy,
         transport: Transport,
+        admission: Admission,
         sieve: Sieve,
         claims: Claims,
         ledger: Ledger,
@@ -54,6 +56,7 @@ class RobotsReader:
     ) -> None:
         self._pace = pace
         self._transport = transport
+        self._admission = admission
         self._sieve = sieve
         self._claims = claims
         self._ledger = ledger
@@ -111,7 +114,9 @@ class RobotsReader:
             self._ask(hop.target, origin, seat, claimed)
             claim = claimed.get(hop.target.site)
             lease = claim.lease if claim is not None else seat.lease
-            fetched = await self._hop(hop.target, own, origin, lease, start_by_at, deadline_at)
+            fetched = await self._hop(
+                hop.target, own, origin, seat, lease, start_by_at, deadline_at
+            )
             self._book.answered(seat.visit, fetched)
         return RobotsAnswer(fetched, fetched.ended_at)
 
@@ -142,6 +147,7 @@ class RobotsReader:
         target: Resolved,
         own: Channel,
         origin: str,
+        seat: Seat,
         lease: Lease,
         start_by_at: float,
         deadline_at: float,
@@ -149,7 +155,10 @@ class RobotsReader:
         channel = own
         if origin_of(target.url) != origin:
             own.close()  # a visit holds one connection at a time: descriptors are budgeted
-            channel = self._transport.open(origin_of(target.url))
+            admission = self._admission
+            at_home = target.site == seat.lease.site
+            admit = admission.of(seat) if at_home else admission.elsewhere(target.site)
+            channel = self._transport.open(origin_of(target.url), admit)
         try:
             fetched = await self._get(channel, target.url, lease, start_by_at, deadline_at)
         finally:

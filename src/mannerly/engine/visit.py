@@ -12,10 +12,12 @@ The rules that the code below follows:
 from typing import NamedTuple
 
 from mannerly.clock import Clock
+from mannerly.engine.admission import Admission
 from mannerly.engine.claims import Claims
 from mannerly.engine.fallback import falls_back, over_http
 from mannerly.engine.gatekeeper import Gatekeeper
 from mannerly.engine.ledger import Ledger, Release
+from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader, fetch_record
 from mannerly.engine.plan import HOLD_DELAY_S, EnginePlan
 from mannerly.engine.redirects import redirection, retry_priority
@@ -64,6 +66,8 @@ class Visitor:
         pace: PacePolicy,
         transport: Transport,
         robots: RobotsCache,
+        admission: Admission,
+        overload: Overload,
         sieve: Sieve,
         reader: PageReader,
         ledger: Ledger,
@@ -78,6 +82,7 @@ class Visitor:
         reading = RobotsReader(
             pace=pace,
             transport=transport,
+            admission=admission,
             sieve=sieve,
             claims=claims,
             ledger=ledger,
@@ -88,6 +93,8 @@ class Visitor:
         self._gate = Gatekeeper(
             pace=pace, cache=robots, reader=reading, ledger=ledger, book=book, clock=clock
         )
+        self._admission = admission
+        self._overload = overload
         self._sieve = sieve
         self._reader = reader
         self._ledger = ledger
@@ -104,6 +111,8 @@ class Visitor:
         if seat.next_url == 0:
             self._gate.welcome(seat)
         seat.visit = self._book.begin()
+        self._admission.begin(seat)
+        seat.began_at = now
         deadline_at = now + self._plan.visit_timeout_s
         read: Ruling | GiveUp | None = None
         wait_until_at: float | None = None
@@ -151,10 +160,12 @@ class Visitor:
         answer = await self._gate.read(channel, origin, seat, deadline_at)
         fetched = answer.fetched
         if fetched.failure is Outcome.NOT_SENT:
-            self._rest_unsent(seat, origin)
-            self._release(seat, "lapsed")
+            self._release_unsent(seat, origin)
             return Ended(None)
         self._tally.visits += 1
+        if self._overload.excuses(seat.lease.site, fetched, seat.began_at):
+            self._excuse(seat, origin, fetched)
+            return Ended(None)
         if falls_back(url, fetched.failure):
             return Ended(self._fall_back(seat, url, origin, fetched, asked_at))
         if fetched.failure in NO_SERVER:
@@ -174,6 +185,15 @@ class Visitor:
             self._release(seat, "")
             return Ended(None)
         return told
+
+    def _release_unsent(self, seat: Seat, origin: str) -> None:
+        """The request came too late, or its address had no slot for it. But one may have been
+        written before, on a connection that turned out to be closed, and then the site rests as
+        after any request."""
+        if seat.visit.asked:
+            rested_at = self._clock.now() + self._gate.delay(origin)
+            seat.not_before_at = max(seat.not_before_at, rested_at)
+        self._release(seat, "address" if self._admission.was_refused(seat) else "lapsed")
 
     def _fall_back(
         self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, asked_at: float
@@ -202,12 +222,20 @@ class Visitor:
         )
         self._book.answered(seat.visit, fetched)
         if fetched.failure is Outcome.NOT_SENT:
-            self._rest_unsent(seat, origin)
-            self._release(seat, "lapsed")
+            self._release_unsent(seat, origin)
             return None
         self._tally.page_requests += 1
         self._tally.wire_bytes += len(fetched.body)
+        if self._overload.excuses(seat.lease.site, fetched, seat.began_at):
+            self._excuse(seat, origin, fetched)
+            return None
         return self._conclude(seat, url, origin, fetched, fetched_at)
+
+    def _excuse(self, seat: Seat, origin: str, fetched: Fetched) -> None:
+        """The failure was ours: URL and site stay as they were, and a visit has been made."""
+        seat.not_before_at = fetched.ended_at + self._gate.delay(origin)
+        seat.decided += 1
+        self._release(seat, "")
 
     def _conclude(
         self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, fetched_at: float
@@ -232,13 +260,6 @@ class Visitor:
             self._release(seat, "", abandoned=pace.abandoned)
             return None
         return self._go_on(seat, pace.failures)
-
-    def _rest_unsent(self, seat: Seat, origin: str) -> None:
-        """A request was too late to be sent. But it may have been written before, on a connection
-        that turned out to be closed, and then the site rests as after any request."""
-        if seat.visit.asked:
-            rested_at = self._clock.now() + self._gate.delay(origin)
-            seat.not_before_at = max(seat.not_before_at, rested_at)
 
     def _judge(self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched) -> Pace:
         delay_s = self._gate.delay(origin)
@@ -271,6 +292,7 @@ class Visitor:
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)
             self._ledger.add_links(reading.links)
+            seat.more = any(link.site == seat.lease.site for link in reading.links)
             if reading.page is not None:
                 self._ledger.store(reading.page, reading.graph)
                 self._tally.pages_stored += 1
@@ -295,6 +317,7 @@ class Visitor:
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""
         self._book.rests_until(seat.visit, seat.not_before_at)
+        self._admission.rest(seat)
         wait_s = seat.not_before_at - self._clock.now()
         if seat.has_url and wait_s <= HOLD_DELAY_S and seat.not_before_at < seat.start_by_at:
             return seat.not_before_at
@@ -306,6 +329,7 @@ class Visitor:
         """Give the lease back. `cause` is what to count it under if nothing came of it."""
         seat.close_channel()
         self._book.rests_until(seat.visit, seat.not_before_at)
+        self._admission.rest(seat)
         if not seat.decided and cause:
             self._tally.leases_unused[cause] += 1
         self._ledger.release(
@@ -364,6 +388,6 @@ class Visitor:
     def _channel(self, seat: Seat, origin: str) -> Channel:
         if seat.channel is None or seat.channel_origin != origin:
             seat.close_channel()
-            seat.channel = self._transport.open(origin)
+            seat.channel = self._transport.open(origin, self._admission.of(seat))
             seat.channel_origin = origin
         return seat.channel

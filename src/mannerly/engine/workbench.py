@@ -26,6 +26,8 @@ class Seat:
     """What was asked in the visit that is being made."""
     not_before_at: float = 0.0
     """What is known of the site's rest so far; the release passes it on."""
+    began_at: float = 0.0
+    """When the last visit began."""
     decided: int = 0
     """URLs that were settled or deferred under this lease."""
     revoked: bool = False
@@ -33,6 +35,12 @@ class Seat:
     channel: Channel | None = None
     """An open connection that the next visit may go on with."""
     channel_origin: str = ""
+    admitted: list[str] = field(default_factory=list)
+    """IP addresses at which the visit has a slot."""
+    turned_away: str = ""
+    """The first IP address that had no slot for it."""
+    more: bool = True
+    """As far as is known, the site has more to visit than this lease brought."""
 
     @property
     def has_url(self) -> bool:

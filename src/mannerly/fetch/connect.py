@@ -14,20 +14,23 @@ from typing import Final
 
 from mannerly.errors import ConfigError, MannerlyError
 from mannerly.fetch import guard, tls
+from mannerly.fetch.contract import Admit
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.model import Outcome
 
 MAX_ADDRESSES_TRIED: Final = 4
+NOT_ADMITTED: Final = "no visit may begin at this address now"
 
 
 class FetchFailure(Exception):  # noqa: N818 - a value in the making, not an error of ours
     """Why there is no response. Never leaves the package: `get` turns it into a value."""
 
-    def __init__(self, outcome: Outcome, detail: str) -> None:
+    def __init__(self, outcome: Outcome, detail: str, *, timed_out: bool = False) -> None:
         super().__init__(outcome, detail)
         self.outcome = outcome
         self.detail = detail
+        self.timed_out = timed_out
 
 
 @dataclass(slots=True)
@@ -54,7 +57,7 @@ class Connector:
             except ValueError as exc:
                 raise ConfigError(f"not an IP address: {self.connect_to[0]!r}") from exc
 
-    async def connect(self, host: str, port: int, *, secure: bool) -> Connection:
+    async def connect(self, host: str, port: int, admit: Admit, *, secure: bool) -> Connection:
         """A fresh connection to `host`. Raises `FetchFailure`."""
         if self.closed:
             raise FetchFailure(Outcome.BROKEN, "the transport was closed")
@@ -72,6 +75,9 @@ class Connector:
         dns_s = loop.time() - asked_at
         failure: FetchFailure | None = None
         for address in addresses[:MAX_ADDRESSES_TRIED]:
+            if not await self.admitted(address, admit):
+                failure = failure or FetchFailure(Outcome.NOT_SENT, NOT_ADMITTED)
+                continue
             try:
                 connection = await self._connect_one(address, port, server_name)
                 connection.dns_s = dns_s
@@ -82,6 +88,14 @@ class Connector:
                     break
         assert failure is not None
         raise failure
+
+    async def admitted(self, address: str, admit: Admit) -> bool:
+        """Whether a request may be sent to `address`; waits until it may. Where all connections go
+        to one address that the user named, it says nothing about the sites: nobody is asked."""
+        wait_s = 0.0 if self.connect_to is not None else admit(address)
+        if wait_s:
+            await asyncio.sleep(wait_s)
+        return wait_s is not None
 
     async def aclose(self) -> None:
         self.closed = True
@@ -143,7 +157,8 @@ def _failure(exc: OSError, address: str, *, secure: bool) -> FetchFailure:
     broke = isinstance(exc, ConnectionError) and not isinstance(exc, ConnectionRefusedError)
     in_tls = isinstance(exc, ssl.SSLError) or (secure and broke)
     outcome = Outcome.TLS_FAILED if in_tls else Outcome.CONNECT_FAILED
-    return FetchFailure(outcome, f"{address}: {_words(exc)}")
+    timed_out = isinstance(exc, TimeoutError)
+    return FetchFailure(outcome, f"{address}: {_words(exc)}", timed_out=timed_out)
 
 
 def _words(exc: OSError) -> str:

@@ -7,14 +7,24 @@ does, `get` returns within its deadline and its bounds, and what went wrong is a
 - no redirect is followed, no cookie kept, nothing is retried (but for one thing: a reused
   connection that turns out to be closed before a byte of the response came is opened anew);
 - a connection is only ever opened to an address that the address guard allows, judged on the
-  address that the socket really uses;
+  address that the socket really uses, and that whoever opened the channel admits;
 - `get` never raises for anything a server or the network did.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from mannerly.model import Outcome
+
+Admit = Callable[[str], float | None]
+"""Asked with an IP address before each request to it: in how many seconds it may be sent; None: not
+now. A host's other addresses are asked for then; where none is admitted, the answer is NOT_SENT."""
+
+
+def anywhere(_address: str) -> float:
+    """For who limits no address."""
+    return 0.0
 
 
 class TlsFacts(NamedTuple):
@@ -35,6 +45,8 @@ class Fetched:
     """None: a response was read (whatever its status). Else one of NO_SUCH_NAME, DNS_TROUBLE,
     CONNECT_FAILED, TLS_FAILED, TIMED_OUT, BROKEN, ADDRESS_REFUSED, NOT_SENT."""
     detail: str = ""
+    timed_out: bool = False
+    """The failure is that some time was up, be it that of a connection: it may be our own fault."""
     status: int = 0
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     """As received: order, case and repeats."""
@@ -80,7 +92,8 @@ class Channel(Protocol):
         """GET `url`, which belongs to the channel's origin.
 
         Everything (DNS, connect, TLS, response) ends by `deadline_at`. The request is not written
-        after `start_by_at`, checked right before writing: then the answer is `NOT_SENT`.
+        after `start_by_at`, checked right before writing: then the answer is `NOT_SENT`, as it is
+        where no address of the host is admitted.
         """
 
     def close(self) -> None:
@@ -88,7 +101,7 @@ class Channel(Protocol):
 
 
 class Transport(Protocol):
-    def open(self, origin: str) -> Channel:
+    def open(self, origin: str, admit: Admit = anywhere) -> Channel:
         """A channel to `scheme://host[:port]`. Connects on first use."""
 
     async def aclose(self) -> None:

@@ -6,8 +6,8 @@ from typing import Final
 from mannerly.clock import Clock
 from mannerly.errors import ConfigError, UrlError
 from mannerly.fetch import memory
-from mannerly.fetch.connect import Connector, FetchFailure
-from mannerly.fetch.contract import Fetched
+from mannerly.fetch.connect import NOT_ADMITTED, Connector, FetchFailure
+from mannerly.fetch.contract import Admit, Fetched, anywhere
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.fetch.response import ResponseReader
@@ -55,9 +55,9 @@ class HttpTransport:
         """Sockets that are open now."""
         return len(self._connector.opened)
 
-    def open(self, origin: str) -> "HttpChannel":
+    def open(self, origin: str, admit: Admit = anywhere) -> "HttpChannel":
         return HttpChannel(
-            origin, self._connector, self._clock, self._request_tail, self._header_limit
+            origin, admit, self._connector, self._clock, self._request_tail, self._header_limit
         )
 
     async def aclose(self) -> None:
@@ -69,6 +69,7 @@ class HttpChannel:
     """To one origin; at most one connection at a time."""
 
     __slots__ = (
+        "_admit",
         "_clock",
         "_connection",
         "_connector",
@@ -84,6 +85,7 @@ class HttpChannel:
     def __init__(
         self,
         origin: str,
+        admit: Admit,
         connector: Connector,
         clock: Clock,
         request_tail: bytes,
@@ -100,6 +102,7 @@ class HttpChannel:
         ):
             raise UrlError(f"not an origin that can be fetched: {origin!r}")
         self._origin = origin
+        self._admit = admit
         self._netloc = netloc
         self._host = host
         self._port = int(port) if port else _DEFAULT_PORTS[scheme]
@@ -126,10 +129,11 @@ class HttpChannel:
                 await self._exchange(fetched, request, start_by_at, body_limit)
             settled = True
         except TimeoutError:
-            fetched.failure = Outcome.TIMED_OUT
+            fetched.failure, fetched.timed_out = Outcome.TIMED_OUT, True
             fetched.detail = "no whole response in time" if fetched.started_at else "not connected"
         except FetchFailure as failure:
             fetched.failure, fetched.detail = failure.outcome, failure.detail
+            fetched.timed_out = failure.timed_out
         finally:
             if not settled:
                 self.close()
@@ -154,13 +158,15 @@ class HttpChannel:
     ) -> None:
         """Ask on the open connection, or on a new one if that is gone before a byte came back."""
         if self._connection is not None and self._connection.fit():
+            if not await self._connector.admitted(self._connection.address, self._admit):
+                raise FetchFailure(Outcome.NOT_SENT, NOT_ADMITTED)
             reader = await self._ask(self._connection, fetched, request, start_by_at, body_limit)
             if reader.started:
                 self._take(fetched, reader)
                 return
         self.close()
         self._connection = await self._connector.connect(
-            self._host, self._port, secure=self._secure
+            self._host, self._port, self._admit, secure=self._secure
         )
         reader = await self._ask(self._connection, fetched, request, start_by_at, body_limit)
         self._take(fetched, reader)

@@ -22,6 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from mannerly.observe.strain import Strain, strain_of
+from mannerly.observe.tally import Tally
 from mannerly.timing import Operation, Running, Timings
 
 log = logging.getLogger(__name__)
@@ -47,6 +49,7 @@ class ProcessOperations:
     """It wrote this at its end. False for one that lives, and for one that was killed."""
     slow_s: float
     """From when on it counted an operation as slow."""
+    strain: Strain
     operations: dict[str, Operation] = field(default_factory=dict)
     running: list[Running] = field(default_factory=list)
     """What had not ended when it wrote this."""
@@ -74,11 +77,14 @@ def read(data_dir: Path) -> list[ProcessOperations]:
 class OperationsFile:
     """Writes the operations of this process while the block runs, and a last time at its end."""
 
-    def __init__(self, data_dir: Path, writer: int, label: str, timings: Timings) -> None:
+    def __init__(
+        self, data_dir: Path, writer: int, label: str, timings: Timings, tally: Tally
+    ) -> None:
         self._directory = data_dir / NAME
         self._path = self._directory / f"{writer:016x}.json"
         self._label = label
         self._timings = timings
+        self._tally = tally
         self._started_at = time.time()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._write_on, name="operations", daemon=True)
@@ -121,6 +127,7 @@ class OperationsFile:
             "slow_s": self._timings.slow_s,
             "operations": {name: asdict(it) for name, it in self._timings.operations().items()},
             "running": [it._asdict() for it in self._timings.running()],
+            "strain": asdict(strain_of(self._tally)),
         }
         self._directory.mkdir(exist_ok=True)
         if not self._path.exists():
@@ -149,4 +156,5 @@ def _from_document(document: dict[str, Any]) -> ProcessOperations:
         for name, it in document["operations"].items()
     }
     running = [Running(**it) for it in document["running"]]
-    return ProcessOperations(**document | {"operations": operations, "running": running})
+    read = {"operations": operations, "running": running, "strain": Strain(**document["strain"])}
+    return ProcessOperations(**document | read)

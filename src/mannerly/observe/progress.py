@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mannerly.model import FrontierStats, Outcome
+from mannerly.observe.strain import causes_text, limit_text, strain_of
 from mannerly.observe.tally import Tally
 
 RATE_WINDOW_S = 10.0
@@ -87,6 +88,12 @@ def line(progress: Progress) -> str:
     )
     if tally.deferred:
         text += f"  to be tried again: {deferred_text(tally)}"
+    for what, counts in (("given back", tally.leases_unused), ("our fault", tally.excused)):
+        if counts:
+            text += f"  {what}: {causes_text(counts)}"
+    limited = limit_text(strain_of(tally))
+    if limited:
+        text += f"  {limited}"
     if tally.ending:
         text += f"  STOPPING ({tally.ending})"
     return f"{text}  PAUSED: {tally.trouble}" if tally.trouble else text
@@ -102,7 +109,9 @@ def panel(progress: Progress) -> RenderableType:
         f"[bold green]{tally.fetched:,}[/]  {progress.rate:.1f}/s now, "
         f"{progress.mean_rate:.1f}/s on average, {size_text(tally.wire_bytes)}",
     )
-    table.add_row("in flight", f"{tally.in_flight:,} of {progress.workers:,}")
+    limited = limit_text(strain_of(tally))
+    in_flight = f"{tally.in_flight:,} of {progress.workers:,}"
+    table.add_row("in flight", f"{in_flight}, {limited}" if limited else in_flight)
     table.add_row(
         "sites",
         f"{stats.sites:,} known, {stats.sites_ready:,} ready, {stats.sites_waiting:,} waiting, "
@@ -111,6 +120,10 @@ def panel(progress: Progress) -> RenderableType:
     table.add_row("urls", f"{stats.urls_known:,} known, {stats.urls_pending:,} pending")
     table.add_row("not pages", failures_text(tally.settled) or "-")
     table.add_row("tried again", deferred_text(tally) or "-")
+    if tally.excused:
+        table.add_row("our fault", f"{causes_text(tally.excused)}; tried again, nobody is blamed")
+    if tally.leases_unused:
+        table.add_row("given back", causes_text(tally.leases_unused))
     parts: list[RenderableType] = [
         Text(f"mannerly  {clock_text(progress.elapsed_s)}", style="bold"),
         table,

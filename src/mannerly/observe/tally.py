@@ -9,6 +9,8 @@ from mannerly.model import Outcome
 @dataclass(slots=True)
 class Tally:
     started_at: float
+    workers: int = 0
+    """Visits that this process can have in flight."""
     in_flight: int = 0
     most_in_flight: int = 0
     visits: int = 0
@@ -29,6 +31,12 @@ class Tally:
     leased: int = 0
     leases_unused: Counter[str] = field(default_factory=Counter)
     """Leases given back without a decision on any URL, by cause."""
+    excused: Counter[str] = field(default_factory=Counter)
+    """Failures that were our own fault, by what happened: nobody was blamed for them."""
+    visit_limit: int = 0
+    """Visits that may be in flight now: all workers, or fewer while this process is too slow."""
+    lag_s: float = 0.0
+    """How late the event loop was at worst, lately."""
     refused: int = 0
     checkpoints: int = 0
     trouble: str = ""

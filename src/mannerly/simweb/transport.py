@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Protocol
 
 from mannerly.clock import Clock
-from mannerly.fetch.contract import Fetched, TlsFacts
+from mannerly.fetch.contract import Admit, Fetched, TlsFacts, anywhere
 from mannerly.model import Outcome
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.answer import Answer, Behaviour, Kind
@@ -37,8 +37,8 @@ class SimTransport:
         self._attempts: Counter[str] = Counter()
         self._connections = 0
 
-    def open(self, origin: str) -> "SimChannel":
-        return SimChannel(self, origin)
+    def open(self, origin: str, admit: Admit = anywhere) -> "SimChannel":
+        return SimChannel(self, origin, admit)
 
     async def aclose(self) -> None:
         """Nothing is ever left open."""
@@ -60,9 +60,10 @@ class SimTransport:
 class SimChannel:
     """A `Channel` to one origin."""
 
-    def __init__(self, transport: SimTransport, origin: str) -> None:
+    def __init__(self, transport: SimTransport, origin: str, admit: Admit) -> None:
         self._transport = transport
         self._origin = origin
+        self._admit = admit
         self._connection = ""
         self._served = 0
 
@@ -76,7 +77,12 @@ class SimChannel:
         if now >= deadline_at:
             _fail(fetched, Outcome.TIMED_OUT, "no time left")
         elif self._connected(fetched):
-            if now > start_by_at:
+            wait_s = self._admit(fetched.address)
+            if wait_s is not None and wait_s > 0:
+                await asyncio.sleep(wait_s)
+            if wait_s is None:
+                _fail(fetched, Outcome.NOT_SENT, "not admitted now")
+            elif clock.now() > start_by_at:
                 _fail(fetched, Outcome.NOT_SENT, "too late to start")
             else:
                 await self._exchange(fetched, deadline_at, body_limit)

@@ -9,6 +9,7 @@ import pytest
 
 from mannerly.clock import InlineExecutor, VirtualClock, VirtualRunner
 from mannerly.config import build
+from mannerly.engine.admission import Admission
 from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.ledger import Ledger
 from mannerly.engine.plan import EnginePlan
@@ -18,6 +19,7 @@ from mannerly.engine.workbench import Seat
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import Commit, Lease, Outcome, Released
 from mannerly.observe.tally import Tally
+from mannerly.politeness.addresses import AddressSlots
 from mannerly.politeness.pacing import MOMENT_S
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.spec import preset
@@ -58,6 +60,7 @@ class Scene:
         reader = RobotsReader(
             pace=POLICY,
             transport=self.transport,
+            admission=Admission(plan, AddressSlots(0.0), self.clock),
             sieve=sieve(),
             claims=FrontierClaims(plan, self.frontier, writer, tally),
             ledger=self.ledger,

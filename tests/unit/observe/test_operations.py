@@ -8,6 +8,7 @@ import pytest
 
 from mannerly.observe import operations
 from mannerly.observe.operations import KEPT, NAME, OperationsFile, read
+from mannerly.observe.tally import Tally
 from mannerly.timing import Timings
 
 
@@ -22,7 +23,10 @@ def test_what_is_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(operations, "WRITE_EVERY_S", 0.001)
     timings = Timings(slow_s=1.0)
     timings.record("lease", 0.25, {"sites": 500})
-    with OperationsFile(tmp_path, 0xAB, "host:1", timings), timings.measure("commit", pages=3):
+    with (
+        OperationsFile(tmp_path, 0xAB, "host:1", timings, Tally(0.0)),
+        timings.measure("commit", pages=3),
+    ):
         until(lambda: any(process.running for process in read(tmp_path)))
         (before,) = read(tmp_path)
         timings.record("lease", 2.0, {"sites": 400})
@@ -41,7 +45,7 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     timings = Timings()
     for number in range(300):
         timings.record(f"operation {number}", 1.0, {"things": number})
-    with OperationsFile(tmp_path, 1, "host:1", timings):
+    with OperationsFile(tmp_path, 1, "host:1", timings, Tally(0.0)):
         path = tmp_path / NAME / "0000000000000001.json"
         until(path.exists)
         for _ in range(300):
@@ -50,7 +54,7 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_the_run_before_is_cleared_and_kept_until_then(tmp_path: Path) -> None:
     for writer in (1, 2):
-        with OperationsFile(tmp_path, writer, "host:1", Timings()):
+        with OperationsFile(tmp_path, writer, "host:1", Timings(), Tally(0.0)):
             pass
     assert [process.writer[-1] for process in read(tmp_path)] == ["1", "2"]
     operations.clear(tmp_path)
@@ -65,7 +69,7 @@ def test_the_number_of_files_is_bounded_and_the_newest_stay(tmp_path: Path) -> N
         path = directory / f"{number:016x}.json"
         path.write_text("{}")
         os.utime(path, (number, number))
-    with OperationsFile(tmp_path, 0xFFFF, "host:1", Timings()):
+    with OperationsFile(tmp_path, 0xFFFF, "host:1", Timings(), Tally(0.0)):
         pass
     names = sorted(path.name for path in directory.iterdir())
     assert len(names) == KEPT
@@ -77,7 +81,7 @@ def test_files_that_mean_nothing_are_left_out(tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir()
     for name, text in {"1": "", "2": "[]", "3": '{"operations": 5}', "4": "\udcff"}.items():
         (tmp_path / NAME / f"{name}.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    with OperationsFile(tmp_path, 5, "host:1", Timings()):
+    with OperationsFile(tmp_path, 5, "host:1", Timings(), Tally(0.0)):
         pass
     assert [process.writer for process in read(tmp_path)] == ["0000000000000005"]
 
@@ -87,7 +91,7 @@ def test_a_disk_that_refuses_is_told_of_once_and_stops_nothing(
 ) -> None:
     monkeypatch.setattr(operations, "WRITE_EVERY_S", 0.001)
     (tmp_path / NAME).write_text("a file where a directory should be")
-    with OperationsFile(tmp_path, 1, "host:1", Timings()):
+    with OperationsFile(tmp_path, 1, "host:1", Timings(), Tally(0.0)):
         until(lambda: bool(caplog.messages))
     assert len(caplog.messages) == 1
     assert "the operations are not written" in caplog.messages[0]

@@ -1,0 +1,131 @@
+"""When we are the slow ones: nobody else is blamed, and less is done at once.
+
+**Blame.** A failure that a late process can cause (a time-out, a connection that a server gave up)
+in a visit that lost a tenth of its time to lags of ours is excused: the URL stays where it is with
+its tries, the site keeps its count of failures and rests its ordinary delay. A site is excused at
+most `EXCUSES` times in a row; from then on its failures count, until it answers. So one that never
+answers costs a crawler that always lags `EXCUSES` visits more a run, and not for ever.
+
+**Load.** Visits in flight are limited between a floor and the number of workers: cut to three
+quarters when a lag is long against the time-outs, raised a little every second while lags are
+short. A cut gets the time to work: there is no second one before the visits in flight are down to
+the first. Half of the work does not make the machine faster, but every answer is then read soon
+after it has come, and not after the deadline of the one who asked.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+
+from mannerly.clock import Clock
+from mannerly.engine.lag import LagWatch
+from mannerly.engine.plan import EnginePlan
+from mannerly.fetch.contract import Fetched
+from mannerly.model import Outcome
+from mannerly.observe.tally import Tally
+
+EXCUSES = 5
+SITES_KEPT = 100_000
+ADJUST_S = 1.0
+CUT = 0.75
+RAISES_TO_FULL = 20
+"""From nothing to all workers in so many steps, if no lag comes between."""
+LEAST_SHARE = 0.1
+LEAST = 8
+LONG_SHARE = 0.1
+"""A lag of this part of the shortest time-out is long: a visit waits for the loop a few times."""
+
+LATE_FAILURES = frozenset({Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.BROKEN})
+"""What a process that is late brings about: time-outs of its visits and look-ups, and servers that
+have given it up."""
+
+
+def floor_of(workers: int) -> int:
+    """What the limit never falls below."""
+    return min(workers, max(LEAST, int(LEAST_SHARE * workers)))
+
+
+def adjusted(limit: int, *, workers: int, in_flight: int, lag_s: float, long_s: float) -> int:
+    """The limit of visits in flight for the next second, from the longest lag in the last one."""
+    if lag_s >= long_s:
+        if in_flight > limit:
+            return limit
+        return max(floor_of(workers), int(CUT * min(limit, in_flight)))
+    if lag_s >= long_s / 2:
+        return limit
+    return min(workers, limit + max(1, workers // RAISES_TO_FULL))
+
+
+class Excuses:
+    """How often in a row each site was excused. The longest untouched are forgotten first."""
+
+    def __init__(self, most_sites: int = SITES_KEPT) -> None:
+        self._most_sites = most_sites
+        self._given: OrderedDict[str, int] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def give(self, site: str) -> bool:
+        """Whether there is one more for the site."""
+        given = self._given.pop(site, 0)
+        self._given[site] = min(given + 1, EXCUSES)
+        if len(self._given) > self._most_sites:
+            self._given.popitem(last=False)
+        return given < EXCUSES
+
+    def forget(self, site: str) -> None:
+        """The site has answered."""
+        self._given.pop(site, None)
+
+
+class Overload:
+    def __init__(self, plan: EnginePlan, watch: LagWatch, tally: Tally, clock: Clock) -> None:
+        self._workers = plan.workers
+        self._long_s = LONG_SHARE * min(plan.visit_timeout_s, plan.connect_timeout_s)
+        self._watch = watch
+        self._tally = tally
+        self._clock = clock
+        self._excuses = Excuses()
+        self._adjusted_at = clock.now()
+        tally.workers = tally.visit_limit = plan.workers
+
+    @property
+    def limit(self) -> int:
+        """Visits that may be in flight."""
+        return self._tally.visit_limit
+
+    async def run(self, raised: Callable[[], None]) -> None:
+        """Adjust the limit until cancelled; `raised` is called when more may be started."""
+        await self._watch.run(partial(self._adjust, raised))
+
+    def excuses(self, site: str, fetched: Fetched, began_at: float) -> bool:
+        """Is what the visit that began then came to our own fault? Counted, if so."""
+        if fetched.failure is None:
+            self._excuses.forget(site)
+            return False
+        if not (fetched.timed_out or fetched.failure in LATE_FAILURES):
+            return False
+        if not self._watch.was_late(began_at, fetched.ended_at):
+            return False
+        if not self._excuses.give(site):
+            return False
+        self._tally.excused[fetched.failure.name.lower()] += 1
+        return True
+
+    def _adjust(self, raised: Callable[[], None]) -> None:
+        now = self._clock.now()
+        if now - self._adjusted_at < ADJUST_S:
+            return
+        self._tally.lag_s = self._watch.worst_s(self._adjusted_at)
+        self._adjusted_at = now
+        before = self.limit
+        self._tally.visit_limit = adjusted(
+            before,
+            workers=self._workers,
+            in_flight=self._tally.in_flight,
+            lag_s=self._tally.lag_s,
+            long_s=self._long_s,
+        )
+        if self.limit > before:
+            raised()

@@ -1,0 +1,83 @@
+"""Fewer visits at once while we lag, and excuses that run out."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mannerly.engine.overload import EXCUSES, Excuses, adjusted, floor_of
+
+LONG_S = 1.0
+
+
+def step(limit: int, lag_s: float, workers: int = 500, in_flight: int | None = None) -> int:
+    in_flight = limit if in_flight is None else in_flight
+    return adjusted(limit, workers=workers, in_flight=in_flight, lag_s=lag_s, long_s=LONG_S)
+
+
+def test_a_long_lag_cuts_and_short_ones_raise_slowly() -> None:
+    assert step(400, 1.0) == 300
+    assert step(400, 0.7) == 400
+    assert step(400, 0.2) == 425
+    assert step(490, 0.0) == 500
+
+
+def test_the_cut_is_of_what_is_in_flight() -> None:
+    assert step(500, 3.0, in_flight=200) == 150
+
+
+def test_a_cut_gets_time_to_work() -> None:
+    limit = step(400, 2.0)
+    assert step(limit, 2.0, in_flight=390) == limit
+    assert step(limit, 2.0, in_flight=limit) < limit
+
+
+@pytest.mark.parametrize(("workers", "floor"), [(1, 1), (5, 5), (20, 8), (500, 50)])
+def test_the_floor(workers: int, floor: int) -> None:
+    assert floor_of(workers) == floor
+    limit = workers
+    for _ in range(50):
+        limit = step(limit, 10.0, workers)
+    assert limit == floor
+
+
+@given(st.integers(1, 20_000), st.lists(st.floats(0, 10), max_size=100), st.floats(0, 1))
+def test_it_stays_within_its_bounds_and_comes_back(
+    workers: int, lags_s: list[float], busy: float
+) -> None:
+    limit = workers
+    for lag_s in lags_s:
+        limit = step(limit, lag_s, workers, in_flight=int(busy * workers))
+        assert floor_of(workers) <= limit <= workers
+    for _ in range(40):
+        limit = step(limit, 0.0, workers)
+    assert limit == workers
+
+
+@given(st.floats(0.1, 20), st.integers(100, 5000))
+def test_it_settles_about_where_the_lag_is_tolerable(lag_per_100: float, workers: int) -> None:
+    """Where the lag grows with what is in flight, the limit ends near what gives a long lag."""
+    limit = workers
+    seen = []
+    for _ in range(300):
+        limit = step(limit, lag_per_100 * limit / 100, workers)
+        seen.append(limit)
+    tolerable = 100 * LONG_S / lag_per_100
+    for settled in seen[-50:]:
+        assert settled >= min(floor_of(workers), workers)
+        assert settled <= max(tolerable + workers / 20 + 1, floor_of(workers))
+        assert settled >= min(0.3 * tolerable, workers, floor_of(workers) + 0.3 * tolerable)
+
+
+def test_excuses_run_out_until_the_site_answers() -> None:
+    excuses = Excuses()
+    assert [excuses.give("a.example") for _ in range(EXCUSES + 3)] == [True] * EXCUSES + [False] * 3
+    assert excuses.give("b.example")
+    excuses.forget("a.example")
+    assert excuses.give("a.example")
+
+
+def test_only_so_many_sites_are_remembered() -> None:
+    excuses = Excuses(most_sites=10)
+    for number in range(100):
+        excuses.give(str(number))
+    assert len(excuses) == 10
