@@ -106,22 +106,28 @@ class Connector:
 
     async def _connect_one(self, address: str, port: int, server_name: str | None) -> Connection:
         secure = server_name is not None
+        connection = Connection(self.opened)
+        connected = False
         try:
             async with asyncio.timeout(self.timeout_s):
-                made, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: Connection(self.opened),
+                made, _ = await asyncio.get_running_loop().create_connection(
+                    lambda: connection,
                     address,
                     port,
                     ssl=self.tls_context if secure else None,
                     server_hostname=server_name,
                 )
+            connected = True
         except OSError as exc:
             raise _failure(exc, address, secure=secure) from exc
+        finally:
+            if not connected:
+                connection.forget()
         if self.closed:
             connection.abort()
         if secure:
-            connected: ssl.SSLObject = made.get_extra_info("ssl_object")
-            connection.tls = tls.facts(connected, verified=self.verify_tls)
+            spoken: ssl.SSLObject = made.get_extra_info("ssl_object")
+            connection.tls = tls.facts(spoken, verified=self.verify_tls)
         return connection
 
 

@@ -113,6 +113,7 @@ class SimChannel:
         fetched.reused = self._served > 0
         connection, start = self._connection, clock.wall()
         sent = 0
+        location = ""
         whole = False
         try:
             answer = self._transport.answer(fetched.url)
@@ -129,6 +130,7 @@ class SimChannel:
             body = answer.body
             _fill(fetched, answer, body, body_limit, clock.wall())
             sent = len(fetched.body)
+            location = answer.location
             whole = not fetched.truncated
             self._served += 1
             if not answer.keep_alive:
@@ -149,6 +151,7 @@ class SimChannel:
                     connection=connection,
                     bytes=sent,
                     sent_whole=whole,
+                    location=location,
                 )
             )
 
