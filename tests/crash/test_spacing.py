@@ -89,7 +89,7 @@ class Crawler:
                 running.communicate(timeout=20)
                 running = self._start()
             self.breaks.append(Break(from_at, time.time()))
-        out, err = running.communicate(timeout=200)
+        out, err = running.communicate(timeout=300)
         assert running.returncode == 0, err
         return out
 
@@ -118,7 +118,7 @@ class Crawler:
         return found
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(500)
 def test_two_thousand_sites_get_the_pauses_they_ask_for(tmp_path: Path) -> None:
     with served(tmp_path, SPEC) as web:
         crawlers = make_crawlers(web, tmp_path)
