@@ -53,7 +53,7 @@ class DetourChannel:
         scheme, host, path = split(url)
         self._web.log.append(
             AccessRecord(start, start, clock.wall(), host, scheme, path, 301, "mannerly",
-                         f"detour-{url}", 0, sent_whole=True)
+                         f"detour-{url}", 0, sent_whole=True, location=self._leads_to[url])
         )  # fmt: skip
         return fetched
 

@@ -47,8 +47,7 @@ def robots_elsewhere(
 
 
 def too_soon(lived: Lived) -> list[judge.Violation]:
-    """By the judge; and between any two requests to a site lies the delay, or nothing at all. The
-    judge takes a robots.txt after a redirect for its next hop, which may be elsewhere here."""
+    """By the judge; and between any two requests to a site lies the delay, or nothing at all."""
     visits = judge.visits(lived.records, SiteKey().site_of)
     wrong = judge.too_soon(visits, DELAY_S - 1e-6)
     for found in visits.values():

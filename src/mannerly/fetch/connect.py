@@ -127,23 +127,29 @@ class Connector:
         secure = server_name is not None
         loop = asyncio.get_running_loop()
         begun_at = loop.time()
+        connection = Connection(self.opened)
+        connected = False
         try:
             async with asyncio.timeout(self.timeout_s):
-                made, connection = await loop.create_connection(
-                    lambda: Connection(self.opened),
+                made, _ = await loop.create_connection(
+                    lambda: connection,
                     address,
                     port,
                     ssl=self.tls_context if secure else None,
                     server_hostname=server_name,
                 )
+            connected = True
         except OSError as exc:
             raise _failure(exc, address, secure=secure) from exc
+        finally:
+            if not connected:
+                connection.forget()
         connection.connect_s = loop.time() - begun_at
         if self.closed:
             connection.abort()
         if secure:
-            connected: ssl.SSLObject = made.get_extra_info("ssl_object")
-            connection.tls = tls.facts(connected, verified=self.verify_tls)
+            spoken: ssl.SSLObject = made.get_extra_info("ssl_object")
+            connection.tls = tls.facts(spoken, verified=self.verify_tls)
         return connection
 
 

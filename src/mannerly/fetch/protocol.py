@@ -76,6 +76,13 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def forget(self) -> None:
+        """It never came to be. A time-out that strikes just when the socket is connected makes
+        uvloop close it without a word: `connection_lost` would never come, and the connection would
+        count as open for ever."""
+        self.abort()
+        self._opened.discard(self)
+
     def shut(self) -> asyncio.Future[None]:
         """Close at once; the future is done when the socket is closed."""
         self._gone = self._loop.create_future()

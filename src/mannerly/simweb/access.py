@@ -27,6 +27,8 @@ class AccessRecord(NamedTuple):
     bytes: int
     """Written, headers included. Where `sent_whole` is false, not all of them may have left."""
     sent_whole: bool
+    location: str = ""
+    """Where the answer redirected to, absolute; '' if nowhere."""
 
     @property
     def url(self) -> str:
@@ -44,7 +46,8 @@ def to_line(record: AccessRecord) -> str:
         f'"host": {_quoted(record.host)}, "scheme": "{record.scheme}", '
         f'"path": {_quoted(record.path)}, "status": {record.status}, '
         f'"user_agent": {_quoted(record.user_agent)}, "connection": {_quoted(record.connection)}, '
-        f'"bytes": {record.bytes}, "sent_whole": {"true" if record.sent_whole else "false"}}}\n'
+        f'"bytes": {record.bytes}, "sent_whole": {"true" if record.sent_whole else "false"}, '
+        f'"location": {_quoted(record.location)}}}\n'
     )
 
 

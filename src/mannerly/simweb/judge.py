@@ -44,6 +44,15 @@ class Gap(NamedTuple):
     start_to_start_s: float
 
 
+class Required(NamedTuple):
+    """What should lie between two visits."""
+
+    pause_s: float
+    from_start: bool = False
+    """Counted from the earlier visit's first request, not from the end of its last response: after
+    a crash of the crawler nobody knows when a response ended."""
+
+
 class Violation(NamedTuple):
     """What was wrong, in words, and the request that shows it."""
 
@@ -68,8 +77,9 @@ def _grouped(site: str, requests: Sequence[AccessRecord]) -> list[Visit]:
         if open_visit and not _belongs(open_visit, record):
             found.append(Visit(site, tuple(open_visit)))
             open_visit = []
+        next_hop = bool(open_visit) and _redirected(open_visit[-1], record)
         open_visit.append(record)
-        if record.path != ROBOTS:
+        if record.path != ROBOTS and not next_hop:
             found.append(Visit(site, tuple(open_visit)))
             open_visit = []
     if open_visit:
@@ -80,15 +90,19 @@ def _grouped(site: str, requests: Sequence[AccessRecord]) -> list[Visit]:
 def _belongs(visit: list[AccessRecord], record: AccessRecord) -> bool:
     """Does a request belong to a visit that so far only asked for robots.txt?
 
-    Another robots.txt does if the last answer was a redirect; a page does if it is of the origin
+    Another robots.txt does if the last answer redirected to it; a page does if it is of the origin
     for which robots.txt was asked.
     """
     last = visit[-1]
     if record.start < last.end:
         return False  # two at once are never one visit
-    if record.path == ROBOTS:
-        return last.status in range(300, 400)
-    return _origin(visit[0]) == _origin(record)
+    if _redirected(last, record):
+        return True
+    return record.path != ROBOTS and _origin(visit[0]) == _origin(record)
+
+
+def _redirected(last: AccessRecord, record: AccessRecord) -> bool:
+    return last.status in range(300, 400) and last.location == record.url
 
 
 def gaps(found: dict[str, list[Visit]]) -> list[Gap]:
@@ -102,17 +116,23 @@ def gaps(found: dict[str, list[Visit]]) -> list[Gap]:
 def too_soon(
     found: dict[str, list[Visit]], delay_s: float, *, from_start: bool = False
 ) -> list[Violation]:
-    """Visits that came less than `delay_s` after one before.
+    """Visits that came less than `delay_s` after one before."""
+    return early(found, lambda _: Required(delay_s, from_start))
 
-    Counted from the end of the last response, or with `from_start` from the first request: after
-    a crash of the crawler nobody knows when a response ended.
-    """
+
+def early(found: dict[str, list[Visit]], required: Callable[[Gap], Required]) -> list[Violation]:
+    """Visits that came sooner than what `required` says of the gap before them."""
     wrong = []
     for gap in chain.from_iterable(map(_between, found.values())):
+        pause_s, from_start = required(gap)
         gap_s = gap.start_to_start_s if from_start else gap.end_to_start_s
-        if gap_s < delay_s:
+        if gap_s < pause_s:
             first, last = gap.before.requests[0], gap.after.requests[0]
-            what = f"{gap.site}: {gap_s:.3f} s between {first.url} and {last.url}, not {delay_s} s"
+            since = "start" if from_start else "end"
+            what = (
+                f"{gap.site}: {gap_s:.3f} s between the {since} of {first.url} and {last.url}, "
+                f"not {pause_s} s"
+            )
             wrong.append(Violation(what, last))
     return wrong
 

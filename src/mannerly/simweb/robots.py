@@ -43,6 +43,8 @@ def crawl_delay_s(spec: WebSpec, site: Site, host: str) -> float:
     """The crawl-delay that a host asks for, 0 if it asks for none."""
     if site.robots_of(host) is not RobotsKind.DELAYS:
         return 0.0
+    if host == site.other_host:
+        host = site.host  # its robots.txt redirects there
     chance = unit(draw(site.salt, b"delay" + host.encode()))
     return max(1.0, round(chance * spec.crawl_delay_s))
 

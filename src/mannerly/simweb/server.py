@@ -116,6 +116,7 @@ class Connection(asyncio.Protocol):
         self._request: Request | None = None
         """The one that is being answered."""
         self._status = 0
+        self._location = ""
         self._sent = 0
         self._whole = False
         """The response that was written last was a whole one."""
@@ -185,6 +186,7 @@ class Connection(asyncio.Protocol):
             return
         self._request = request
         self._status = self._sent = 0
+        self._location = ""
         self._whole = False
         answer = self._server.answer(f"{self._scheme}://{request.host}{request.target}")
         if answer.latency_s > 0:
@@ -201,6 +203,7 @@ class Connection(asyncio.Protocol):
             self._close()
             return
         self._status = answer.status
+        self._location = answer.location
         self._keep = request.keep_alive and answer.keep_alive
         head, body = encode(request, answer, keep_alive=self._keep, wall_at=time.time())
         if behaviour is Behaviour.WHOLE:
@@ -240,6 +243,7 @@ class Connection(asyncio.Protocol):
                 connection=self._name,
                 bytes=self._sent,
                 sent_whole=whole,
+                location=self._location,
             )
         )
         self._arrived = self._start  # of a request that was sent ahead, nobody saw the first byte

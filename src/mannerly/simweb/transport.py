@@ -120,6 +120,7 @@ class SimChannel:
         fetched.reused = self._served > 0
         connection, start = self._connection, clock.wall()
         sent = 0
+        location = ""
         whole = False
         try:
             answer = self._transport.answer(fetched.url)
@@ -136,6 +137,7 @@ class SimChannel:
             body = answer.body
             _fill(fetched, answer, body, body_limit, clock.wall())
             sent = len(fetched.body)
+            location = answer.location
             whole = not fetched.truncated
             self._served += 1
             if not answer.keep_alive:
@@ -156,6 +158,7 @@ class SimChannel:
                     connection=connection,
                     bytes=sent,
                     sent_whole=whole,
+                    location=location,
                 )
             )
 

@@ -5,11 +5,13 @@ import errno
 import gc
 import socket
 import ssl
+import time
 import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from mannerly.clock import SystemClock
 from mannerly.errors import ConfigError, MannerlyError, UrlError
@@ -277,6 +279,27 @@ async def test_aclose_ends_what_is_under_way() -> None:
         assert {(await task).failure for task in tasks} == {Outcome.BROKEN}
         assert transport.open_connections == 0
         assert (await fetch(transport.open(SITE))).failure is Outcome.BROKEN
+
+
+def test_a_time_out_in_the_moment_of_connecting_leaves_nothing_open() -> None:
+    """As after a pause of the whole process: the sockets are connected and the time is up, both
+    seen at once. uvloop closes such a socket without telling anybody."""
+
+    async def visit(port: int) -> None:
+        async with transport_to(port) as transport:
+            for _ in range(20):
+                late = [
+                    asyncio.create_task(fetch(transport.open(SITE), within_s=0.02))
+                    for _ in range(5)
+                ]
+                await asyncio.sleep(0)
+                time.sleep(0.03)  # noqa: ASYNC251 - the pause is what this is about
+                for fetched in await asyncio.gather(*late):
+                    assert fetched.failure is Outcome.TIMED_OUT
+            assert transport.open_connections == 0
+
+    with socket.create_server(("127.0.0.1", 0), backlog=200) as silent:
+        uvloop.run(asyncio.wait_for(visit(silent.getsockname()[1]), 20))
 
 
 async def test_memory_of_a_response_is_freed_without_the_collector(

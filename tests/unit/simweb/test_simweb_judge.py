@@ -15,11 +15,17 @@ from mannerly.simweb.judge import (
 
 
 def request(
-    start: float, path: str, status: int = 200, host: str = "a.test", took: float = 0.5
+    start: float,
+    path: str,
+    status: int = 200,
+    host: str = "a.test",
+    took: float = 0.5,
+    to: str = "",
 ) -> AccessRecord:
     return AccessRecord(
-        start, start, start + took, host, "http", path, status, "test", "1", 100, sent_whole=True
-    )
+        start, start, start + took, host, "http", path, status, "test", "1", 100, sent_whole=True,
+        location=to,
+    )  # fmt: skip
 
 
 def site_of(host: str) -> str:
@@ -27,7 +33,7 @@ def site_of(host: str) -> str:
 
 
 POLITE = [
-    request(0, "/robots.txt", 301),
+    request(0, "/robots.txt", 301, to="http://www.a.test/robots.txt"),
     request(1, "/robots.txt", host="www.a.test"),
     request(2, "/"),
     request(12.5, "/x"),
@@ -50,6 +56,15 @@ def test_robots_its_redirects_and_the_page_are_one_visit() -> None:
 def test_a_robots_file_that_is_asked_for_again_is_another_visit() -> None:
     found = visits([request(0, "/robots.txt", 503), request(1, "/robots.txt", 503)], site_of)
     assert len(found["a.test"]) == 2
+
+
+def test_only_the_target_of_a_redirect_belongs_to_the_visit() -> None:
+    elsewhere = request(0, "/robots.txt", 301, to="http://hub.test/robots.txt")
+    found = visits([elsewhere, request(1, "/robots.txt", host="www.a.test")], site_of)
+    assert len(found["a.test"]) == 2
+    moved = request(0, "/robots.txt", 301, to="http://a.test/rules")
+    (visit,) = visits([moved, request(1, "/rules"), request(2, "/")], site_of)["a.test"]
+    assert [record.path for record in visit.requests] == ["/robots.txt", "/rules", "/"]
 
 
 def test_a_page_of_another_host_is_another_visit() -> None:

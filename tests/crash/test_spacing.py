@@ -1,0 +1,198 @@
+"""Two crawlers of one crawl, killed and paused: their manners, judged from the server's log.
+
+2,000 sites, many with a Crawl-delay or a Retry-After. One crawler is killed twice and then stopped
+(SIGSTOP) for longer than its leases last, so that the other one takes its sites over while it holds
+them; the other is killed and stopped in turns. In the end every page is stored once, and no visit
+came sooner than the site had asked for.
+"""
+
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from mannerly.engine.plan import HOLD_S
+from mannerly.simweb import judge
+from mannerly.simweb.access import AccessRecord
+from mannerly.simweb.reach import reachable
+from mannerly.simweb.spacing import Break, Spacing
+from mannerly.simweb.spec import preset
+from mannerly.simweb.web import Web
+from mannerly.store import open_store
+from mannerly.url import SiteKey
+from tests.programs import Served, arguments, served, start
+
+DELAY_S = 1.0
+CRAWL_DELAY_S = 3.0
+VISIT_TIMEOUT_S = 3.0
+LEASE_S = HOLD_S + VISIT_TIMEOUT_S + CRAWL_DELAY_S
+"""What `EnginePlan` makes of the options below."""
+OPTIONS = {
+    "--email": "test@example.org",
+    "--delay": f"{DELAY_S}s",
+    "--crawl-delay-ceiling": f"{CRAWL_DELAY_S}s",
+    "--visit-timeout": f"{VISIT_TIMEOUT_S}s",
+    "--retry-delay": "500ms",
+    "--retry-ceiling": "4s",
+    "--max-tries": "12",
+    "--max-failures": "12",
+    "--max-workers": "100",
+    "--checkpoint-interval": "300ms",
+    "--progress": "off",
+}
+SPEC = preset("mixed", seed=11, sites=2000, traps=False, pages_mean=3.0, pages_max=8,
+              body_mean=3000, links_min=10, links_max=20, latency_s=0.05, slow_latency_s=0.5,
+              https=0.1, crawl_delay_s=CRAWL_DELAY_S, busy_pages=0.15, files=0.0,
+              stalling_sites=0.0, closing_sites=0.0, stalled_pages=0.0, stopped_pages=0.0,
+              cut_pages=0.0, failing_pages=0.0, robots_rules=0.2, robots_delays=0.25,
+              robots_failing=0.0, robots_huge=0.001)  # fmt: skip
+
+KILL = 0.0
+"""In a script: kill -9 and start again. Any other number: SIGSTOP, and SIGCONT so long after."""
+LONG_S = VISIT_TIMEOUT_S + 1
+SCRIPTS = {
+    "mannerly/a": (KILL, KILL, LEASE_S + 2),
+    "mannerly/b": (LONG_S, KILL, 0.5, KILL, LONG_S, KILL, 1.5, KILL),
+}
+
+
+@dataclass
+class Crawler:
+    """One process of the crawl at a time; its user agent is its name."""
+
+    name: str
+    data: Path
+    words: list[str]
+    seeds: Path | None
+    breaks: list[Break] = field(default_factory=list)
+
+    def play(self, script: tuple[float, ...]) -> str:
+        """Run to the end of the crawl, through what the script says; what it printed last."""
+        chance = random.Random(self.name)
+        running = self._start()
+        for stopped_s in script:
+            self._let_it_crawl(running, chance)
+            from_at = time.time()
+            if stopped_s:
+                running.send_signal(signal.SIGSTOP)
+                _pass(running, stopped_s)
+                running.send_signal(signal.SIGCONT)
+            else:
+                running.kill()
+                running.communicate(timeout=20)
+                running = self._start()
+            self.breaks.append(Break(from_at, time.time()))
+        out, err = running.communicate(timeout=300)
+        assert running.returncode == 0, err
+        return out
+
+    def _start(self) -> "subprocess.Popen[str]":
+        begins = self.seeds is not None and not (self.data / "journal").exists()
+        more = ["--seed-file", str(self.seeds)] if begins else ["--resume"]
+        return start("crawl", "--data-dir", str(self.data), "--user-agent", self.name,
+                     *self.words, *more)  # fmt: skip
+
+    def _let_it_crawl(self, running: "subprocess.Popen[str]", chance: random.Random) -> None:
+        """Until it has made something durable, and then a moment that nobody chose."""
+        before = self._written()
+        wait_until(lambda: self._written() != before or running.poll() is not None)
+        _pass(running, chance.uniform(0.5, 2.0))
+        assert running.poll() is None, "the crawl was over before its script: " + str(
+            running.communicate()
+        )
+
+    def _written(self) -> set[tuple[str, int]]:
+        found = set()
+        for path in self.data.glob("journal/*/*.seg"):
+            try:
+                found.add((str(path), path.stat().st_size))
+            except FileNotFoundError:  # rolled while we looked
+                continue
+        return found
+
+
+@pytest.mark.timeout(500)
+def test_two_thousand_sites_get_the_pauses_they_ask_for(tmp_path: Path) -> None:
+    with served(tmp_path, SPEC) as web:
+        crawlers = make_crawlers(web, tmp_path)
+        with ThreadPoolExecutor() as threads:
+            first, second = crawlers
+            playing = [threads.submit(first.play, SCRIPTS[first.name])]
+            # The crawl is there to be joined when its first page is about to be written.
+            wait_until(lambda: (first.data / "journal").exists() or playing[0].done())
+            playing.append(threads.submit(second.play, SCRIPTS[second.name]))
+            for told in playing:
+                assert "finished: nothing is left to do" in told.result()
+        records = web.records()
+    judge_manners(web.web, records, crawlers)
+    judge_store(web, records, crawlers)
+    # AUDIT: what the crawl's own records say of its manners is asked here, once per `crawler.data`.
+
+
+def make_crawlers(web: Served, directory: Path) -> list[Crawler]:
+    """Both use the database in the first one's data directory."""
+    seeds = web.write_seeds(directory / "seeds.txt")
+    words = ["--connect-to", web.address, *arguments(OPTIONS)]
+    joining = ["--db-url", f"sqlite:///{directory / 'a' / 'frontier.db'}"]
+    return [
+        Crawler("mannerly/a", directory / "a", words, seeds),
+        Crawler("mannerly/b", directory / "b", [*words, *joining], None),
+    ]
+
+
+def judge_manners(web: Web, records: list[AccessRecord], crawlers: list[Crawler]) -> None:
+    spacing = Spacing(web, DELAY_S, {crawler.name: crawler.breaks for crawler in crawlers})
+    visits = judge.visits(records, SiteKey().site_of)
+    assert judge.early(visits, spacing.required) == []
+    assert judge.pages_before_robots(records) == []
+    assert judge.disallowed_requests(web, records) == []
+    # The evidence is of every kind, and there is enough of it.
+    assert len(visits) >= 0.95 * SPEC.sites
+    assert spacing.judged["whole"] > 3000
+    assert spacing.judged["crawl-delay"] > 500
+    assert spacing.judged["retry-after"] > 100
+    assert spacing.judged["broken"] > 500
+    assert {record.user_agent for record in records} == set(SCRIPTS)
+
+
+def judge_store(web: Served, records: list[AccessRecord], crawlers: list[Crawler]) -> None:
+    expected = reachable(web.web, web.homes())
+    assert {record.url for record in records if record.path != judge.ROBOTS} == expected
+    fetched: list[str] = []
+    stored: list[str] = []
+    for crawler in crawlers:
+        with open_store(crawler.data) as store:
+            stored += [url for (url,) in store.execute("SELECT url FROM pages").fetchall()]
+            fetched += [
+                url
+                for (url,) in store.execute(
+                    "SELECT url FROM fetches WHERE outcome <> 'disallowed'"
+                ).fetchall()
+            ]
+    assert sorted(fetched) == sorted(expected)
+    assert sorted(stored) == sorted(url for url in expected if is_page(web.web, url))
+
+
+def is_page(web: Web, url: str) -> bool:
+    answer = web.answer(url, attempt=100)
+    return answer.status == 200 and not answer.noindex
+
+
+def wait_until(done: Callable[[], bool], timeout_s: float = 60) -> None:
+    deadline_at = time.monotonic() + timeout_s
+    while not done():
+        assert time.monotonic() < deadline_at, "it never came"
+        time.sleep(0.01)
+
+
+def _pass(running: "subprocess.Popen[str]", seconds: float) -> None:
+    """Let time pass, or less if the process ends."""
+    with suppress(subprocess.TimeoutExpired):
+        running.wait(timeout=seconds)
