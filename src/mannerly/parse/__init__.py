@@ -1,9 +1,18 @@
 """Parsing: from bytes to text, links and facts, once per page, in C."""
 
-from mannerly.parse.contract import Href, Parsed
+from mannerly.parse.contract import Heading, Href, LinkKind, Parsed
 from mannerly.parse.document import parse
 from mannerly.parse.html import parse_html
 from mannerly.parse.robots_tags import RobotsTags
 from mannerly.parse.text import parse_text
 
-__all__ = ["Href", "Parsed", "RobotsTags", "parse", "parse_html", "parse_text"]
+__all__ = [
+    "Heading",
+    "Href",
+    "LinkKind",
+    "Parsed",
+    "RobotsTags",
+    "parse",
+    "parse_html",
+    "parse_text",
+]

@@ -1,17 +1,22 @@
 """Which encoding a body is in.
 
 The order of the WHATWG standards: byte order mark, `Content-Type` header, `<meta>` in the first
-1,024 bytes. Where nothing is declared: UTF-8 if the bytes are UTF-8, else windows-1252. A detector
-was left out on purpose: a good one costs as much as parsing, for the few pages that neither say
-what they are nor are one of the two.
+1,024 bytes. Where nothing is declared: UTF-8 if the bytes are UTF-8, else what a detector says of
+their text, else windows-1252. The detector costs more than parsing the page, so it is asked only
+about the few pages that neither say what they are nor are UTF-8, and about a few kilobytes of them.
 """
 
 import re
 
-from mannerly.parse.encodings import decoded, named
+from mannerly.parse.encodings import decoded, name_of_codec, named
 
 _PRESCAN = 1024
 _LATE = 16 * 1024
+_SEARCHED = 64 * 1024
+_SAMPLE = 4 * 1024
+_SURE = 0.2
+"""Below, a word or two of French may be anything."""
+_FALLBACK = "windows-1252"
 _BOMS = (
     (b"\xef\xbb\xbf", "UTF-8"),
     (b"\xfe\xff", "UTF-16BE"),
@@ -50,8 +55,28 @@ def _identified(body: bytes, content_type: str, *, html: bool) -> tuple[str, byt
             return name, body[len(bom) :]
     name = declared_in_header(content_type) or (declared_in_html(body) if html else "")
     if not name:
-        name = "UTF-8" if _is_utf8(body) else "windows-1252"
+        name = "UTF-8" if _is_utf8(body) else _detected(body)
     return name, body
+
+
+def _detected(body: bytes) -> str:
+    """What the text around the bytes that are not ASCII looks like."""
+    pieces = [
+        piece.rpartition(b">")[2] for piece in body[:_SEARCHED].split(b"<") if not piece.isascii()
+    ]
+    sample = b" ".join(pieces)[:_SAMPLE]
+    if sample.isascii():
+        return _FALLBACK  # in attributes only, or far down
+    import chardet  # noqa: PLC0415 - takes longer to load than all else, and few crawls need it
+
+    eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
+    guess = chardet.detect(sample, encoding_era=eras)
+    if (guess["confidence"] or 0.0) < _SURE:
+        return _FALLBACK
+    found = guess["encoding"] or ""
+    name = named(found) or name_of_codec(found)
+    # That it is none of those was seen before: there is no byte order mark, and it is not UTF-8.
+    return name if name and not name.startswith("UTF-") else _FALLBACK
 
 
 def _is_utf8(body: bytes) -> bool:

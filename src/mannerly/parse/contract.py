@@ -1,14 +1,50 @@
 """What parsing gives. Parsing is a pure function of bytes; it never raises for what is in them."""
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import NamedTuple
 
 
+class LinkKind(IntEnum):
+    """How a page names another. The number never changes meaning."""
+
+    ANCHOR = 0
+    """`<a href>`"""
+    AREA = 1
+    """`<area href>`: part of an image."""
+    FRAME = 2
+    """`<frame src>` or `<iframe src>`"""
+    REFRESH = 3
+    """`<meta http-equiv=refresh>`: the page sends its readers there."""
+    CANONICAL = 4
+    """`<link rel=canonical>`: the page says that this is its own URL."""
+    ALTERNATE = 5
+    """`<link rel=alternate>`: the same in another language or form."""
+    NEXT = 6
+    """`<link rel=next>` or `rel=prev`"""
+
+
 class Href(NamedTuple):
-    """A link as it stands in the page, not yet resolved."""
+    """A link as it stands in the page, not yet resolved.
+
+    Where a page has it more than once, it is of the first kind, and marked only if it is marked
+    each time.
+    """
 
     href: str
     nofollow: bool
+    """`rel=nofollow`, or one of the two below, which imply it."""
+    kind: LinkKind = LinkKind.ANCHOR
+    ugc: bool = False
+    """`rel=ugc`: written by users of the site."""
+    sponsored: bool = False
+    """`rel=sponsored`: paid for."""
+
+
+class Heading(NamedTuple):
+    level: int
+    """1 to 6."""
+    text: str
 
 
 class LinkDetail(NamedTuple):
@@ -41,3 +77,16 @@ class Parsed:
     """Meta robots says: do not store."""
     nofollow: bool = False
     """Meta robots says: do not follow."""
+    description: str = ""
+    """Meta description."""
+    canonical: str = ""
+    """The first `<link rel=canonical>` as written, '' if there is none. Also among `hrefs`."""
+    open_graph: dict[str, str] = field(default_factory=dict)
+    """What the page has of the properties in `OPEN_GRAPH`, the first of each."""
+    headings: list[Heading] = field(default_factory=list)
+    """In document order, the first `MAX_HEADINGS`, hidden ones out."""
+
+
+OPEN_GRAPH = frozenset(("title", "description", "type", "image", "url", "site_name", "locale"))
+"""Open Graph properties, without their `og:`."""
+MAX_HEADINGS = 200

@@ -45,9 +45,9 @@ _BLANKS = bytes.maketrans(b"\t\n\f\r/", b"     ")
 _SEPARATORS = bytes.maketrans(b"\t\n\f\r/>=", b"       ")
 
 
-def cropped(body: bytes) -> bytes:
-    """`body`, or as much of its beginning as is within the bounds."""
-    if body.count(b"<") > MAX_TAGS:
+def cropped(body: bytes, tags: int) -> bytes:
+    """`body`, which has `tags` times a `<`, or as much of its beginning as is within the bounds."""
+    if tags > MAX_TAGS:
         body = body[: len(body) - len(body.split(b"<", MAX_TAGS)[-1]) - 1]
     if len(body) > _MANY_BYTES:
         body = body[: _first_long_tag(body)]

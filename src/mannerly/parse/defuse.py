@@ -13,6 +13,9 @@ cut off (what follows the 400th level). What is long rather than deep was croppe
 """
 
 import re
+from typing import Final
+
+import pcre2
 
 _MAX_COPIES = 120_000
 """Elements that reopened formatting may add: about 43 MB for as long as a page is parsed."""
@@ -20,10 +23,22 @@ _MANY_TAGS = 10_000
 """With fewer, depth costs at most a quarter of a second."""
 _MAX_DEPTH = 400
 
-_FORMATTING = rb"(?:[bius]|em|tt|big|code|font|nobr|s(?:mall|tr(?:ike|ong)))"
-_FORMATTING_WITH_ATTRIBUTES = re.compile(rb"<" + _FORMATTING + rb"[\s/]", re.IGNORECASE)
-_FORMATTING_START = re.compile(rb"<(?=" + _FORMATTING + rb"[\s/>])", re.IGNORECASE)
-_FORMATTING_END = re.compile(rb"</(?=" + _FORMATTING + rb"[\s/>])", re.IGNORECASE)
+_FORMATTING = rb"([bius]|em|tt|big|code|font|nobr|s(?:mall|tr(?:ike|ong)))"
+_ATTRIBUTES = (
+    rb"(?:[\s/]++(?:[^\s/<>\"'=]++(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++(?=[\s>]))"
+    rb")?+)?+)*+>"
+)
+"""The rest of a tag, if it is written so plainly that nobody can see its end elsewhere."""
+_LEFT_OPEN: Final = pcre2.compile(
+    rb"<" + _FORMATTING + rb"(?=[\s/])"
+    rb"(?!" + _ATTRIBUTES + rb"(?:[^<]++|</span>|<span" + _ATTRIBUTES + rb")*+</\1>)",
+    pcre2.IGNORECASE,
+    jit=True,
+)
+"""A formatting element with attributes that is not closed again right behind its text."""
+_FORMATTING_TAG: Final = pcre2.compile(
+    rb"</?\K(?=" + _FORMATTING + rb"[\s/>])", pcre2.IGNORECASE, jit=True
+)
 
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)(/>)?")
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
@@ -36,28 +51,25 @@ _LEAVES_SVG = frozenset(
 )
 
 
-def defused(body: bytes, blocks: int) -> bytes:
+def defused(body: bytes, tags: int) -> bytes:
     """`body`, or a form of it that is parsed in bounded time and memory.
 
-    `blocks`: how many tags of block elements it has.
+    `tags`: how many `<` it has, at most.
     """
-    tags = body.count(b"<")
-    if tags > _MANY_TAGS or _may_reopen(body, tags, blocks):
-        body = _FORMATTING_END.sub(b"</x-", _FORMATTING_START.sub(b"<x-", body))
+    if tags > _MANY_TAGS or _may_reopen(body, tags):
+        body = _FORMATTING_TAG.sub(b"x-", body)
     if tags > _MANY_TAGS:
         body = body[: _shallow(body)]
     return body
 
 
-def _may_reopen(body: bytes, tags: int, blocks: int) -> bool:
+def _may_reopen(body: bytes, tags: int) -> bool:
     """Whether formatting elements, reopened at every block, could become too many.
 
-    Without attributes they cannot: the standard keeps three of a kind. Most pages are so small
-    that not even all their inline tags could.
+    Without attributes they cannot: the standard keeps three of a kind.
     """
-    if (tags - body.count(b"</") - blocks // 2) * blocks <= _MAX_COPIES:
-        return False
-    return len(_FORMATTING_WITH_ATTRIBUTES.findall(body)) * blocks > _MAX_COPIES
+    left_open: int = _LEFT_OPEN.subn(b"", body)[1]
+    return left_open * tags > _MAX_COPIES
 
 
 def _shallow(body: bytes) -> int:

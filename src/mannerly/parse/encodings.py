@@ -1,5 +1,7 @@
 """The encodings of the WHATWG Encoding Standard: their labels, and the codecs that decode them."""
 
+from codecs import lookup
+
 _ENCODINGS = """
 UTF-8            utf-8        unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8
 IBM866           cp866        866 cp866 csibm866
@@ -52,12 +54,21 @@ for _line in _ENCODINGS.strip().splitlines():
     _CODECS[_name] = _codec
     _BY_LABEL.update(dict.fromkeys([_name.lower(), *_labels], _name))
 
+_BY_CODEC = {lookup(_codec).name: _name for _name, _codec in _CODECS.items() if _codec != "-"}
 _PRIVATE = {byte: 0xF780 + byte - 0x80 for byte in range(0x80, 0x100)}
 
 
 def named(label: str) -> str:
     """The encoding that a label means, '' if none: `latin1` is windows-1252."""
     return _BY_LABEL.get(label.strip("\t\n\f\r ").lower(), "")
+
+
+def name_of_codec(codec: str) -> str:
+    """The encoding that Python decodes with this codec, '' if none."""
+    try:
+        return _BY_CODEC.get(lookup(codec).name, "")
+    except LookupError:
+        return ""
 
 
 def decoded(body: bytes, name: str) -> str:

@@ -1,7 +1,11 @@
 """Choosing by type, plain text, charsets and robots tags."""
 
+# ruff: noqa: RUF001 - letters that look like others are what is tested
+
+import time
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.parse import parse, parse_text
@@ -37,11 +41,43 @@ def test_plain_text_keeps_its_lines() -> None:
     assert len(parse_text(b"x" * 100, "text/plain", max_text=10).text) == 10
 
 
+@settings(deadline=None)  # the first body that must be guessed loads the detector
 @given(st.binary(max_size=200), st.text(max_size=40))
 def test_never_raises(body: bytes, content_type: str) -> None:
     parse(body, content_type, agent="x")
     parse(body, f"text/plain; charset={content_type}", agent="x")
     to_utf8(body, content_type)[1].decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Все люди рождаются свободными и равными в своем достоинстве и правах.", "windows-1251"),
+        ("Все люди рождаются свободными и равными в своем достоинстве и правах.", "KOI8-R"),
+        (
+            "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。",
+            "Shift_JIS",
+        ),
+        ("人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心。", "gb18030"),
+        ("모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.", "EUC-KR"),
+        ("Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια.", "windows-1253"),
+        ("Tous les êtres humains naissent libres et égaux en dignité.", "windows-1252"),
+    ],
+)
+def test_what_declares_nothing_is_detected(text: str, name: str) -> None:
+    body = f"<html><title>x</title><p class=a>{text}</p></html>".encode(
+        name.replace("Shift_JIS", "cp932")
+    )
+    assert to_utf8(body, "text/html")[1].decode().count(text) == 1
+    assert to_text(body, "text/plain; charset=utf-8")[0] == "UTF-8"
+    assert to_utf8(b"<meta charset=koi8-u>" + body, "text/html")[0] == "KOI8-U"
+
+
+def test_detection_is_bounded() -> None:
+    started = time.process_time()
+    for body in (b"\xe9<" * 1_000_000, b"\xe9" * 2_000_000, b"\xe9\xff<a>" * 400_000):
+        to_utf8(body, "text/html")
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -96,4 +132,5 @@ def test_labels_mean_what_browsers_mean(label: str, body: bytes, text: str) -> N
 
 def test_a_cut_character_is_still_utf8() -> None:
     assert to_text("é".encode() + "é".encode()[:1], "") == ("UTF-8", "é\ufffd")
+    assert to_text(b"caf\xe9 au lait", "") == ("windows-1252", "café au lait")
     assert to_text(b"\xe9t\xe9", "") == ("windows-1252", "été")

@@ -116,11 +116,11 @@ def test_a_book_is_not_cropped() -> None:
     words = b" ".join(b"word%d" % n for n in range(100))
     book = b"".join(b"<p>%d %s</p>\n" % (n, words) for n in range(2_500)) + b"<a href=/next>on</a>"
     assert len(book) > 1_500_000
-    assert cropped(book) == book
+    assert cropped(book, book.count(b"<")) == book
     links = b"".join(
         b"<li><a class=c href='/d%d/p%d.html'>%d</a>\n" % (n, n, n) for n in range(7000)
     )
-    assert cropped(links) == links
+    assert cropped(links, links.count(b"<")) == links
 
 
 def test_what_is_honest_is_not_cut() -> None:

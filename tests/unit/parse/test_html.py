@@ -1,14 +1,23 @@
 """HTML: links, text and facts."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mannerly.parse import Href, Parsed, parse_html
+from mannerly.parse import Heading, Href, LinkKind, Parsed, parse_html
 
 
-def page(html: str, content_type: str = "text/html; charset=utf-8", **limits: int) -> Parsed:
-    return parse_html(html.encode("utf-8", "replace"), content_type, agent="Mannerly", **limits)
+def page(
+    html: str,
+    content_type: str = "text/html; charset=utf-8",
+    *,
+    max_links: int = 5_000,
+    max_text: int = 1_000_000,
+) -> Parsed:
+    source = html.encode("utf-8", "replace")
+    return parse_html(
+        source, content_type, agent="Mannerly", max_links=max_links, max_text=max_text
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,6 +43,17 @@ def page(html: str, content_type: str = "text/html; charset=utf-8", **limits: in
         ("", ""),
         ("<frameset><frame src=a></frameset>", ""),
         ("<p>\x00nul\x0cfeed", "nul\nfeed"),
+        ("<div title='a<p>'>one</div>two<div title='a>b'>three", "one\ntwo\nthree"),
+        ("a<p style='color:red;display: none'>no</p>b", "a\nb"),
+        ("a<span aria-hidden=TRUE>no</span>b", "ab"),
+        ("a <iframe src=x>no <b>no</b></iframe>b", "a\nb"),
+        ("a<PRE>x\n  y</PRE>b", "a\nx\ny\nb"),
+        ("x < y <3 a<b</div>c", "x < y <3 a\nc"),
+        ("<p hidden>a</p><p>the hidden truth: display:none", "the hidden truth: display:none"),
+        (
+            "<svg><title>no link</title><text>t</text></svg><noframes>no</noframes>y",
+            "no link\nt\ny",
+        ),
     ],
 )
 def test_text(html: str, text: str) -> None:
@@ -53,19 +73,49 @@ def test_links_in_order_distinct_and_marked() -> None:
         <template><a href=/template></a></template>"""
     )
     assert found.base == "/base/"
+    assert found.canonical == "/c"
     assert found.hrefs == [
-        Href("/c", nofollow=False),
-        Href("/n", nofollow=False),
-        Href("/de", nofollow=False),
-        Href("/refreshed", nofollow=False),
+        Href("/c", nofollow=False, kind=LinkKind.CANONICAL),
+        Href("/n", nofollow=False, kind=LinkKind.NEXT),
+        Href("/de", nofollow=False, kind=LinkKind.ALTERNATE),
+        Href("/refreshed", nofollow=False, kind=LinkKind.REFRESH),
         Href("/a", nofollow=False),
         Href("/b", nofollow=False),  # linked once without
-        Href("/area", nofollow=False),
-        Href("/iframe", nofollow=False),
-        Href("/u", nofollow=True),
+        Href("/area", nofollow=False, kind=LinkKind.AREA),
+        Href("/iframe", nofollow=False, kind=LinkKind.FRAME),
+        Href("/u", nofollow=True, ugc=True),
         Href("/noscript", nofollow=False),
     ]
-    assert page("<frameset><frame src=/f></frameset>").hrefs == [Href("/f", nofollow=False)]
+    frames = page("<frameset><frame src=/f></frameset>")
+    assert frames.hrefs == [Href("/f", nofollow=False, kind=LinkKind.FRAME)]
+
+
+def test_marks_hold_only_where_every_link_has_them() -> None:
+    found = page(
+        """<a href=/s rel=sponsored>1</a><a href=/s rel="ugc Sponsored">2</a>
+        <a href=/t rel=ugc>3</a><a href=/t rel=nofollow>4</a><area href=/v rel=nofollow>"""
+    )
+    assert found.hrefs == [
+        Href("/s", nofollow=True, sponsored=True),
+        Href("/t", nofollow=True),
+        Href("/v", nofollow=True, kind=LinkKind.AREA),
+    ]
+
+
+def test_description_open_graph_and_headings() -> None:
+    found = page(
+        """<title>T</title><meta name=Description content=" About
+        it "><meta name=description content=second>
+        <meta property="og:title" content="An &amp; title"><meta property=og:title content=second>
+        <meta property=og:image content=/i.png><meta name=og:locale content=en_GB>
+        <meta property=og:video content=/v.mp4><meta property=og:type content="">
+        <h1>One <small>h<b>ea</b>d</small><script>no</script></h1>
+        <h2 hidden>no</h2><H4>F<br>our</H4><h2> </h2>"""
+    )
+    assert found.description == "About it"
+    assert found.open_graph == {"title": "An & title", "image": "/i.png", "locale": "en_GB"}
+    assert found.headings == [Heading(1, "One head"), Heading(4, "F our")]
+    assert len(page("<h3>x</h3>" * 1000).headings) == 200
 
 
 def test_hrefs_are_as_written() -> None:
@@ -151,6 +201,7 @@ def test_no_markup_leaks_from_escaped_text(text: str) -> None:
     assert found.text.split() == text.encode("utf-8", "replace").decode().split()
 
 
+@settings(deadline=None)  # the first body that must be guessed loads the detector
 @given(
     st.one_of(st.binary(max_size=300), st.text("<>/=\"'! abp-\n\f", max_size=200).map(str.encode))
 )

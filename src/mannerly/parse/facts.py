@@ -1,0 +1,158 @@
+"""What the elements of a page say: links, title, description, headings."""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from selectolax.lexbor import LexborNode
+
+from mannerly.parse.contract import MAX_HEADINGS, OPEN_GRAPH, Heading, Href, LinkKind, Parsed
+from mannerly.parse.refresh import refresh_target
+from mannerly.parse.robots_tags import directives
+
+_MAX_TITLE = 1_000
+_MAX_DESCRIPTION = 2_000
+_MAX_HREF = 16_384
+_MAX_HEADING = 500
+_UNSEEN = frozenset(("script", "style", "noscript", "noframes", "noembed"))
+_FRAMES = frozenset(("frame", "iframe"))
+_REL_KINDS = {
+    "canonical": LinkKind.CANONICAL,
+    "next": LinkKind.NEXT,
+    "prev": LinkKind.NEXT,
+    "alternate": LinkKind.ALTERNATE,
+}
+Attributes: TypeAlias = dict[str, str | None]
+"""All of a node's at once: to ask for one that is not there takes longer."""
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+
+
+class PageFacts:
+    """Fills a `Parsed` with what its nodes say, in document order."""
+
+    def __init__(self, page: Parsed, agent: str, max_links: int) -> None:
+        self.unseen: list[LexborNode] = []
+        """Nodes that no reader sees."""
+        self._page = page
+        self._agent = agent.lower()
+        self._max_links = max_links
+        self._hrefs: dict[str, Href | None] = {}
+        """None for a plain link, which nearly all are."""
+        self._headings: list[tuple[int, LexborNode]] = []
+
+    def read(self, nodes: Iterable[LexborNode]) -> None:
+        hrefs = self._hrefs
+        for node in nodes:
+            tag = node.tag
+            if tag == "a":
+                attributes = node.attributes
+                href = attributes.get("href")
+                rel = attributes.get("rel")
+                if rel:
+                    self._add_marked(href, rel, LinkKind.ANCHOR)
+                elif href and href in hrefs:
+                    self._add(href, LinkKind.ANCHOR)
+                elif href and len(href) <= _MAX_HREF and "\f" not in href:
+                    if len(hrefs) < self._max_links:
+                        hrefs[href] = None
+                else:
+                    self._add(href, LinkKind.ANCHOR)
+            else:
+                self._read_other(node, tag or "")
+        self._page.hrefs = [found or Href(href, False) for href, found in hrefs.items()]
+
+    def read_headings(self) -> None:
+        """Once the nodes that are not seen are gone."""
+        for level, node in self._headings:
+            if text := _line(node.text_lexbor(), _MAX_HEADING):
+                self._page.headings.append(Heading(level, text))
+
+    def _read_other(self, node: LexborNode, tag: str) -> None:
+        page = self._page
+        if tag in _UNSEEN:
+            self.unseen.append(node)
+        elif tag in _HEADINGS:
+            if len(self._headings) < MAX_HEADINGS:
+                self._headings.append((_HEADINGS[tag], node))
+        elif tag == "meta":
+            self._read_meta(node.attributes)
+        elif tag == "link":
+            self._read_link(node.attributes)
+        elif tag == "title":
+            if not page.title:
+                page.title = _line(node.text_lexbor(), _MAX_TITLE)
+        elif tag in _FRAMES:
+            self._add(node.attributes.get("src"), LinkKind.FRAME)
+            self.unseen.append(node)  # what is in it is for who knows no frames
+        elif tag == "area":
+            self._add_marked(
+                node.attributes.get("href"), node.attributes.get("rel") or "", LinkKind.AREA
+            )
+        elif tag == "base" and not page.base:
+            page.base = (node.attributes.get("href") or "").replace("\f", "").strip()[:_MAX_HREF]
+
+    def _read_link(self, attributes: Attributes) -> None:
+        rel = (attributes.get("rel") or "").lower()
+        kinds = [_REL_KINDS[word] for word in rel.split() if word in _REL_KINDS]
+        if not kinds or "stylesheet" in rel:
+            return
+        media_type = (attributes.get("type") or "").lower()
+        if media_type and "html" not in media_type:
+            return  # feeds and the like
+        href = attributes.get("href")
+        if kinds[0] is LinkKind.CANONICAL and href and not self._page.canonical:
+            self._page.canonical = href.replace("\f", "").strip()[:_MAX_HREF]
+        self._add(href, kinds[0])
+
+    def _read_meta(self, attributes: Attributes) -> None:
+        content = attributes.get("content")
+        if not content:
+            return
+        page = self._page
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        if name in ("robots", self._agent):
+            tags = directives(content)
+            page.noindex |= tags.noindex
+            page.nofollow |= tags.nofollow
+        elif name == "description":
+            if not page.description:
+                page.description = _line(content, _MAX_DESCRIPTION)
+        elif name.startswith("og:"):
+            if name[3:] in OPEN_GRAPH and (value := _line(content, _MAX_DESCRIPTION)):
+                page.open_graph.setdefault(name[3:], value)
+        elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+            self._add(refresh_target(content), LinkKind.REFRESH)
+
+    def _add_marked(self, href: str | None, rel: str, kind: LinkKind) -> None:
+        rels = rel.lower().split()
+        ugc = "ugc" in rels
+        sponsored = "sponsored" in rels
+        nofollow = ugc or sponsored or "nofollow" in rels
+        self._add(href, kind, nofollow=nofollow, ugc=ugc, sponsored=sponsored)
+
+    def _add(
+        self,
+        href: str | None,
+        kind: LinkKind,
+        *,
+        nofollow: bool = False,
+        ugc: bool = False,
+        sponsored: bool = False,
+    ) -> None:
+        if not href or len(href) > _MAX_HREF:
+            return
+        href = href.replace("\f", "")  # put there by `blocks`
+        if href not in self._hrefs:
+            if len(self._hrefs) < self._max_links:
+                self._hrefs[href] = Href(href, nofollow, kind, ugc, sponsored)
+        elif (known := self._hrefs[href]) is not None:
+            self._hrefs[href] = Href(
+                href,
+                known.nofollow and nofollow,
+                known.kind,
+                known.ugc and ugc,
+                known.sponsored and sponsored,
+            )
+
+
+def _line(text: str, limit: int) -> str:
+    return " ".join(text[: 8 * limit].split())[:limit]
