@@ -5,6 +5,7 @@ import sys
 import click
 
 from mannerly import __version__
+from mannerly.cli.audit import audit
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
@@ -24,7 +25,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, exclude, demo, simweb):
+for command in (crawl, status, query, audit, exclude, demo, simweb):
     app.add_command(command)
 
 
