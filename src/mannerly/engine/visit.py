@@ -19,7 +19,7 @@ from mannerly.engine.ledger import Ledger, Release
 from mannerly.engine.page import PageReader, fetch_record
 from mannerly.engine.plan import HOLD_DELAY_S, EnginePlan
 from mannerly.engine.redirects import redirection, retry_priority
-from mannerly.engine.requests import Basis, RequestBook
+from mannerly.engine.requests import NOTHING, Basis, RequestBook
 from mannerly.engine.robots_reader import RobotsReader
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.workbench import Seat
@@ -207,10 +207,16 @@ class Visitor:
             return None
         self._tally.page_requests += 1
         self._tally.wire_bytes += len(fetched.body)
-        return self._conclude(seat, url, origin, fetched, fetched_at)
+        return self._conclude(seat, url, origin, fetched, fetched_at, basis)
 
     def _conclude(
-        self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, fetched_at: float
+        self,
+        seat: Seat,
+        url: QueuedUrl,
+        origin: str,
+        fetched: Fetched,
+        fetched_at: float,
+        basis: Basis = NOTHING,
     ) -> float | None:
         """What follows for the URL and for the site from what the network brought."""
         pace = self._judge(seat, url, origin, fetched)
@@ -224,7 +230,7 @@ class Visitor:
             seat.next_url += 1
             seat.decided += 1
         else:
-            self._finish(seat, url, pace.settle, fetched, fetched_at)
+            self._finish(seat, url, pace.settle, fetched, fetched_at, basis)
         if pace.failures or fetched.failure is not None or fetched.truncated:
             seat.close_channel()
         seat.lease.failures = pace.failures
@@ -260,13 +266,19 @@ class Visitor:
         )
 
     def _finish(
-        self, seat: Seat, url: QueuedUrl, outcome: Outcome, fetched: Fetched, fetched_at: float
+        self,
+        seat: Seat,
+        url: QueuedUrl,
+        outcome: Outcome,
+        fetched: Fetched,
+        fetched_at: float,
+        basis: Basis,
     ) -> None:
         """The URL is done: its page, its links, its redirect, its record."""
         redirect_to = detail = ""
         keeps = True
         if outcome is Outcome.FETCHED:
-            reading = self._reader.read(fetched, url, seat.lease, fetched_at)
+            reading = self._reader.read(fetched, url, seat.lease, fetched_at, basis)
             keeps = reading.may_be_kept
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)

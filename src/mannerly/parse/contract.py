@@ -41,3 +41,5 @@ class Parsed:
     """Meta robots says: do not store."""
     nofollow: bool = False
     """Meta robots says: do not follow."""
+    noarchive: bool = False
+    """Meta robots says: do not keep a copy."""

@@ -41,7 +41,10 @@ def page(number: int, token: int = 1, **changes: Any) -> PageRecord:
         charset="utf-8", title=f"Page {number}", text=f"The text of page {number}.",
         language="en", links=number % 7, body_bytes=5000, wire_bytes=1000 + number,
         truncated=False, depth=2, referrer_hash=-number, content_hash=number * 31,
-        duration_s=0.125,
+        duration_s=0.125, last_modified="Fri, 15 Jan 2027 08:00:00 GMT", etag='"x"',
+        cache_control="no-cache", server="nginx", content_language="en", address="192.0.2.7",
+        dns_s=0.01, connect_s=0.02, first_byte_s=0.03, tls_version="TLSv1.3", tls_cipher="AES",
+        tls_problem="not checked", robots_hash=-5, robots_line=3,
     )  # fmt: skip
     return record._replace(**changes)
 
