@@ -36,8 +36,8 @@ _LINKS = 72
 _REQUEST = (
     b"GET /some/page/of/the/site.html HTTP/1.1\r\nHost: www.site-4711.example\r\nUser-Agent: "
     b"mannerly/0.1.0 (+mailto:crawler@example.org)\r\nFrom: crawler@example.org\r\nAccept: "
-    b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Encoding: gzip, deflate, br, "
-    b"zstd\r\nConnection: keep-alive\r\n\r\n"
+    b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+    b"Accept-Encoding: gzip, deflate, br, zstd\r\nConnection: keep-alive\r\n\r\n"
 )
 
 
@@ -115,7 +115,7 @@ def make_exchange(page: PageRecord, *, plain: bool) -> Exchange:
     words = page.text.split(" ")
     pairs = zip(words[::2], words[1::2], strict=False)
     marked = (
-        f'<div class="c{n % 37} col-md-{n % 12}" id="e{n}"><span data-x="{len(one) % 999}">{one} {two}'
+        f'<div class="c{n % 37} col-{n % 12}" id="e{n}"><span data-x="{len(one)}">{one} {two}'
         for n, (one, two) in enumerate(pairs)
     )
     html = "</span></div>\n".join(marked).encode()

@@ -1,12 +1,13 @@
 """Records, clocks and disks for the store's tests."""
 
 import errno
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mannerly.evidence import RequestRecord
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.model import Exchange, FetchRecord, PageRecord
 from mannerly.store import open_store
 from mannerly.store.disk import Disk
 
@@ -58,6 +59,16 @@ def request(number: int, token: int = 1, **changes: Any) -> RequestRecord:
         robots_fetched_at=1_800_000_000.0, robots_line=2, body=b"",
     )  # fmt: skip
     return record._replace(**changes)
+
+
+def exchange(number: int, size: int, token: int = 1) -> Exchange:
+    """With a body of so many bytes, unlike any other and not to be compressed."""
+    return Exchange(
+        token=token, url=f"https://site.test/{number}", fetched_at=1_800_000_000.25 + number,
+        address="192.0.2.7", request=b"GET / HTTP/1.1\r\n\r\n", http_version=b"1.1", status=200,
+        reason=b"OK", headers=[(b"Content-Type", b"text/html")],
+        body=random.Random(number).randbytes(size), truncated=False, facts=(),
+    )  # fmt: skip
 
 
 def seen(data_dir: Path, table: str = "pages") -> list[int]:
