@@ -1,20 +1,24 @@
 """What the store costs per page: CPU (encode, write, fsync, roll) and bytes, against plain zstd.
 
-    python benchmarks/store/cost_per_page.py [--pages 20000] [--batch 1000]
+    python benchmarks/store/cost_per_page.py [--pages 20000] [--batch 1000] [--keep links,warc]
 
 The texts are word chains over the manual that comes with Python: real words in a plausible order,
 about 10 kB a page, no two alike. One JSON line is printed. `zstd3_*` is `zstandard` at level 3 over
 the same texts: all of them as one stream, and each for itself. CPU is user + system of the whole
-process; `journal` is `write` and `settle`, `roll` is everything into Parquet.
+process; `journal` is `write` and `settle`, `roll` is everything into Parquet. With `--keep links`
+each page has 72 links, with `--keep warc` its exchange: HTML six times as long as its text,
+received with gzip (`--plain`: without). A row in `requests` goes with every page, as in a crawl.
 """
 
 import argparse
+import gzip
 import json
 import random
 import resource
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from pydoc_data.topics import topics
@@ -22,10 +26,19 @@ from pydoc_data.topics import topics
 import zstandard
 
 from mannerly.clock import SystemClock
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.evidence import RequestRecord
+from mannerly.model import Exchange, FetchRecord, LinkRecord, PageRecord
 from mannerly.store import JournalStore, Rows
+from mannerly.store.contract import Record
 
 _TEXT_CHARS = 10_000
+_LINKS = 72
+_REQUEST = (
+    b"GET /some/page/of/the/site.html HTTP/1.1\r\nHost: www.site-4711.example\r\nUser-Agent: "
+    b"mannerly/0.1.0 (+mailto:crawler@example.org)\r\nFrom: crawler@example.org\r\nAccept: "
+    b"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+    b"Accept-Encoding: gzip, deflate, br, zstd\r\nConnection: keep-alive\r\n\r\n"
+)
 
 
 def followers() -> dict[str, list[str]]:
@@ -67,10 +80,61 @@ def make_records(
             PageRecord(
                 token, url, hash_, site, at, 200, "text/html; charset=utf-8", "utf-8", text[:60],
                 text, "en", 72, len(text) * 6, len(text) * 2, False, 3, rng.getrandbits(63),
-                rng.getrandbits(63), took_s,
+                rng.getrandbits(63), took_s, "Fri, 15 Jan 2027 08:00:00 GMT",
+                f'"{rng.getrandbits(64):x}"', "max-age=3600, public", "nginx/1.22.1", "en",
+                f"192.0.2.{rng.randrange(256)}", rng.random(), rng.random(), rng.random(),
+                "TLSv1.3", "TLS_AES_256_GCM_SHA384", "not checked", rng.randrange(5_000), 7,
             )
         )  # fmt: skip
     return fetches, pages
+
+
+def make_request(page: PageRecord) -> RequestRecord:
+    return RequestRecord(
+        token=page.token, writer=1, visit=page.url_hash, site=page.site,
+        origin=f"https://www.{page.site}", kind="page", url=page.url, sent_at=page.fetched_at,
+        ended_at=page.fetched_at + page.duration_s, status=200, failure="", address=page.address,
+        rest_s=70.0, delay_s=70.0, why="delay", robots_state="", robots_hash=page.robots_hash,
+        robots_fetched_at=page.fetched_at - 1, robots_line=7, body=b"",
+    )  # fmt: skip
+
+
+def make_links(page: PageRecord, words: list[str], rng: random.Random) -> LinkRecord:
+    sites = [f"site-{rng.randrange(5_000)}.example" for _ in range(_LINKS)]
+    targets = [f"https://www.{site}/{rng.choice(words)}/{rng.getrandbits(32)}" for site in sites]
+    return LinkRecord(
+        page.token, page.url, page.url_hash, page.site, targets,
+        [rng.getrandbits(63) for _ in targets], sites,
+        [" ".join(rng.choices(words, k=3)) for _ in targets], [""] * _LINKS, ["a"] * _LINKS,
+        list(range(_LINKS)),
+    )  # fmt: skip
+
+
+def make_exchange(page: PageRecord, *, plain: bool) -> Exchange:
+    # A sixth is text, the rest the markup that pages have around it: varied, but repetitive.
+    words = page.text.split(" ")
+    pairs = zip(words[::2], words[1::2], strict=False)
+    marked = (
+        f'<div class="c{n % 37} col-{n % 12}" id="e{n}"><span data-x="{len(one)}">{one} {two}'
+        for n, (one, two) in enumerate(pairs)
+    )
+    html = "</span></div>\n".join(marked).encode()
+    body = html if plain else gzip.compress(html, 6)
+    headers = [
+        (b"Server", b"nginx/1.22.1"), (b"Date", b"Fri, 15 Jan 2027 08:00:00 GMT"),
+        (b"Content-Type", b"text/html; charset=utf-8"), (b"Transfer-Encoding", b"chunked"),
+        (b"Connection", b"keep-alive"), (b"Vary", b"Accept-Encoding"),
+        (b"ETag", page.etag.encode()),
+        (b"Content-Encoding", b"identity" if plain else b"gzip"),
+    ]  # fmt: skip
+    return Exchange(
+        page.token, page.url, page.fetched_at, page.address, _REQUEST, b"1.1", 200, b"OK", headers,
+        body, False, (("depth", "3"), ("fetchTimeMs", "312"), ("tls", page.tls_cipher)),
+    )  # fmt: skip
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.iterdir())
 
 
 def cpu_ms() -> float:
@@ -81,13 +145,16 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     options.add_argument("--pages", type=int, default=15_000)
     options.add_argument("--batch", type=int, default=1_000, help="pages per checkpoint")
+    options.add_argument("--keep", default="", help="links, warc or both, separated by commas")
+    options.add_argument("--plain", action="store_true", help="bodies are received uncompressed")
     args = options.parse_args()
+    keep = set(filter(None, args.keep.split(",")))
     rng = random.Random(1)
     follows = followers()
     before_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
     journal_ms = roll_ms = wall_s = 0.0
-    text_bytes = stream_bytes = single_bytes = 0
+    text_bytes = stream_bytes = single_bytes = wire_bytes = 0
     stream = zstandard.ZstdCompressor(level=3).compressobj()
     single = zstandard.ZstdCompressor(level=3)
     with tempfile.TemporaryDirectory() as directory:
@@ -96,13 +163,21 @@ def main() -> None:
         for sequence in range(1, args.pages // args.batch + 1):
             texts = [make_text(follows, rng) for _ in range(args.batch)]
             fetches, pages = make_records(texts, rng)
+            kept: list[Sequence[Record]] = [fetches, pages, [make_request(page) for page in pages]]
+            if "links" in keep:
+                kept.append([make_links(page, page.text.split()[:200], rng) for page in pages])
+            if "warc" in keep:
+                exchanges = [make_exchange(page, plain=args.plain) for page in pages]
+                wire_bytes += sum(len(exchange.body) for exchange in exchanges)
+                kept.append(exchanges)
+            rows = Rows(*kept)
             for text in texts:
                 raw = text.encode()
                 text_bytes += len(raw)
                 stream_bytes += len(stream.compress(raw))
                 single_bytes += len(single.compress(raw))
             start_ms, start_at = cpu_ms(), time.monotonic()
-            store.write(sequence, Rows(fetches, pages))
+            store.write(sequence, rows)
             store.settle(sequence, [])
             middle_ms = cpu_ms()
             store.roll()
@@ -114,12 +189,14 @@ def main() -> None:
         store.close()
         roll_ms += cpu_ms() - start_ms
         wall_s += time.monotonic() - start_at
-        stored = sum(path.stat().st_size for path in data_dir.rglob("*.parquet"))
+        stored = _size(data_dir / "pages") + _size(data_dir / "fetches")
+        beside = {name: round(_size(data_dir / name) / args.pages) for name in sorted(keep)}
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     count = args.pages
     result = {
         "pages": count,
         "batch": args.batch,
+        "keep": sorted(keep),
         "text_bytes_per_page": round(text_bytes / count),
         "cpu_ms_per_page": round((journal_ms + roll_ms) / count, 4),
         "journal_ms_per_page": round(journal_ms / count, 4),
@@ -128,6 +205,8 @@ def main() -> None:
         "parquet_bytes_per_page": round(stored / count),
         "zstd3_stream_bytes_per_page": round(stream_bytes / count),
         "zstd3_single_bytes_per_page": round(single_bytes / count),
+        "kept_bytes_per_page": beside,
+        "wire_bytes_per_page": round(wire_bytes / count),
         "ratio_to_stream": round(stored / stream_bytes, 3),
         "ratio_to_single": round(stored / single_bytes, 3),
         "peak_rss_mib": round(peak_mib),

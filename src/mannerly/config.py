@@ -284,7 +284,12 @@ class EngineSection:
         shown="64MiB",
     )
     segment_age: float = _option(
-        300.0, duration, "Age at which the journal is rolled into Parquet.", meta="TIME", shown="5m"
+        300.0,
+        some_time,
+        "Age at which the journal is rolled into Parquet if it has an eighth of that size; at "
+        "twelve times the age it is in any case.",
+        meta="TIME",
+        shown="5m",
     )
 
 

@@ -376,6 +376,29 @@ class PageRecord(NamedTuple):
     content_hash: int
     """64-bit hash of the decoded body."""
     duration_s: float
+    last_modified: str = ""
+    """This header and the next four as received, cut at 500 bytes; '' if it was not sent."""
+    etag: str = ""
+    cache_control: str = ""
+    server: str = ""
+    content_language: str = ""
+    address: str = ""
+    """The peer's IP address."""
+    dns_s: float = 0.0
+    """0 where it was not needed, as for the next."""
+    connect_s: float = 0.0
+    """TLS included."""
+    first_byte_s: float = 0.0
+    """From the request to the first byte of the response."""
+    tls_version: str = ""
+    """'' for http."""
+    tls_cipher: str = ""
+    tls_problem: str = ""
+    """What is wrong with the certificate, or that it was not checked; '' if it is good."""
+    robots_hash: int = 0
+    """The version of robots.txt that allowed it (`politeness.gate.version_of`)."""
+    robots_line: int = 0
+    """The line of it that did; 0 if none speaks of the page."""
 
 
 class LinkRecord(NamedTuple):

@@ -6,8 +6,9 @@ from xxhash import xxh3_64_intdigest
 
 from mannerly.engine.graph import link_record
 from mannerly.engine.plan import EnginePlan
+from mannerly.engine.requests import NOTHING, Basis
 from mannerly.engine.sieve import Sieve
-from mannerly.fetch.contract import Fetched
+from mannerly.fetch.contract import Fetched, TlsFacts
 from mannerly.fetch.decode import decode
 from mannerly.model import (
     FetchRecord,
@@ -22,6 +23,10 @@ from mannerly.parse import parse
 from mannerly.parse.contract import Parsed
 from mannerly.politeness.tags import Tags, header_tags
 from mannerly.url import Resolved
+
+MAX_HEADER = 500
+_HEADERS = frozenset((b"last-modified", b"etag", b"cache-control", b"server", b"content-language"))
+_NO_TLS = TlsFacts("", "", verified=True, problem="")
 
 
 class Reading(NamedTuple):
@@ -42,8 +47,15 @@ class PageReader:
         self._sieve = sieve
         self._agent = agent
 
-    def read(self, fetched: Fetched, url: QueuedUrl, lease: Lease, fetched_at: float) -> Reading:
-        """A 2xx response: what to store and what to follow."""
+    def read(
+        self,
+        fetched: Fetched,
+        url: QueuedUrl,
+        lease: Lease,
+        fetched_at: float,
+        basis: Basis = NOTHING,
+    ) -> Reading:
+        """A 2xx response, asked for as `basis` allows: what to store and what to follow."""
         content_type = fetched.header("content-type")
         decoded = decode(fetched.body, fetched.header("content-encoding"), self._plan.body_limit)
         parsed = parse(
@@ -55,7 +67,8 @@ class PageReader:
         )
         header = self._header_tags(fetched, fetched_at)
         if parsed is None:
-            return Reading(None, [], 0, may_be_kept=not header.noindex)
+            keep = not (header.noindex or header.noarchive)
+            return Reading(None, [], 0, may_be_kept=keep)
         links: list[NewUrl] = []
         resolved: list[Resolved] = []
         found = 0
@@ -72,6 +85,8 @@ class PageReader:
             links = self._sieve.links(resolved, url)
         if parsed.noindex or header.noindex:
             return Reading(None, links, found, may_be_kept=False)
+        told = headers_that_matter(fetched)
+        tls = fetched.tls or _NO_TLS
         page = PageRecord(
             token=lease.token,
             url=url.url,
@@ -92,8 +107,23 @@ class PageReader:
             referrer_hash=url.referrer,
             content_hash=_signed(xxh3_64_intdigest(decoded.body)),
             duration_s=fetched.ended_at - fetched.started_at,
+            last_modified=told.get(b"last-modified", ""),
+            etag=told.get(b"etag", ""),
+            cache_control=told.get(b"cache-control", ""),
+            server=told.get(b"server", ""),
+            content_language=told.get(b"content-language", ""),
+            address=fetched.address,
+            dns_s=fetched.dns_s,
+            connect_s=fetched.connect_s,
+            first_byte_s=fetched.first_byte_s,
+            tls_version=tls.version,
+            tls_cipher=tls.cipher,
+            tls_problem="" if tls.verified else tls.problem,
+            robots_hash=basis.version,
+            robots_line=basis.line,
         )
-        return Reading(page, links, found, may_be_kept=True, graph=graph)
+        keep = not (parsed.noarchive or header.noarchive)
+        return Reading(page, links, found, may_be_kept=keep, graph=graph)
 
     def _with_graph(
         self, followed: list[str], parsed: Parsed, url: QueuedUrl, lease: Lease
@@ -123,6 +153,15 @@ class PageReader:
             if name.lower() == b"x-robots-tag"
         ]
         return header_tags(values, self._agent, fetched_at)
+
+
+def headers_that_matter(fetched: Fetched) -> dict[bytes, str]:
+    """The headers that become columns, by name in lower case; of repeats the last. Bounded."""
+    return {
+        lowered: value[:MAX_HEADER].decode("latin-1").strip()
+        for name, value in fetched.headers
+        if (lowered := name.lower()) in _HEADERS
+    }
 
 
 def fetch_record(

@@ -28,6 +28,10 @@ class Basis(NamedTuple):
     line: int
 
 
+NOTHING = Basis(0, 0.0, 0)
+"""Where no robots.txt was read, because there was nobody to ask."""
+
+
 @dataclass(slots=True)
 class Asked:
     """A request that was made, or is being made."""

@@ -21,7 +21,7 @@ from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader, fetch_record
 from mannerly.engine.plan import HOLD_DELAY_S, EnginePlan
 from mannerly.engine.redirects import redirection, retry_priority
-from mannerly.engine.requests import Basis, RequestBook
+from mannerly.engine.requests import NOTHING, Basis, RequestBook
 from mannerly.engine.robots_reader import RobotsReader
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.workbench import Seat
@@ -229,7 +229,7 @@ class Visitor:
         if self._overload.excuses(seat.lease.site, fetched, seat.began_at):
             self._excuse(seat, origin, fetched)
             return None
-        return self._conclude(seat, url, origin, fetched, fetched_at)
+        return self._conclude(seat, url, origin, fetched, fetched_at, basis)
 
     def _excuse(self, seat: Seat, origin: str, fetched: Fetched) -> None:
         """The failure was ours: URL and site stay as they were, and a visit has been made."""
@@ -238,7 +238,13 @@ class Visitor:
         self._release(seat, "")
 
     def _conclude(
-        self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, fetched_at: float
+        self,
+        seat: Seat,
+        url: QueuedUrl,
+        origin: str,
+        fetched: Fetched,
+        fetched_at: float,
+        basis: Basis = NOTHING,
     ) -> float | None:
         """What follows for the URL and for the site from what the network brought."""
         pace = self._judge(seat, url, origin, fetched)
@@ -252,7 +258,7 @@ class Visitor:
             seat.next_url += 1
             seat.decided += 1
         else:
-            self._finish(seat, url, pace.settle, fetched, fetched_at)
+            self._finish(seat, url, pace.settle, fetched, fetched_at, basis)
         if pace.failures or fetched.failure is not None or fetched.truncated:
             seat.close_channel()
         seat.lease.failures = pace.failures
@@ -281,13 +287,19 @@ class Visitor:
         )
 
     def _finish(
-        self, seat: Seat, url: QueuedUrl, outcome: Outcome, fetched: Fetched, fetched_at: float
+        self,
+        seat: Seat,
+        url: QueuedUrl,
+        outcome: Outcome,
+        fetched: Fetched,
+        fetched_at: float,
+        basis: Basis,
     ) -> None:
         """The URL is done: its page, its links, its redirect, its record."""
         redirect_to = detail = ""
         keeps = True
         if outcome is Outcome.FETCHED:
-            reading = self._reader.read(fetched, url, seat.lease, fetched_at)
+            reading = self._reader.read(fetched, url, seat.lease, fetched_at, basis)
             keeps = reading.may_be_kept
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)

@@ -77,6 +77,8 @@ class Parsed:
     """Meta robots says: do not store."""
     nofollow: bool = False
     """Meta robots says: do not follow."""
+    noarchive: bool = False
+    """Meta robots says: do not keep a copy."""
     description: str = ""
     """Meta description."""
     canonical: str = ""

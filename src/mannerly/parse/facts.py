@@ -113,6 +113,7 @@ class PageFacts:
             tags = directives(content)
             page.noindex |= tags.noindex
             page.nofollow |= tags.nofollow
+            page.noarchive |= tags.noarchive
         elif name == "description":
             if not page.description:
                 page.description = _line(content, _MAX_DESCRIPTION)

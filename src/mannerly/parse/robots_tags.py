@@ -8,10 +8,12 @@ class RobotsTags(NamedTuple):
     """Do not store."""
     nofollow: bool
     """Do not follow links."""
+    noarchive: bool = False
+    """Do not keep a copy; what the page says may be stored."""
 
 
 def directives(content: str) -> RobotsTags:
     """What a comma-separated list of directives says; `none` is both."""
     words = {word.strip().lower() for word in content.split(",")}
     none = "none" in words
-    return RobotsTags(none or "noindex" in words, none or "nofollow" in words)
+    return RobotsTags(none or "noindex" in words, none or "nofollow" in words, "noarchive" in words)

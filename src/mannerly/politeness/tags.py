@@ -28,18 +28,21 @@ class Tags(NamedTuple):
     """Do not store."""
     nofollow: bool
     """Do not follow links."""
+    noarchive: bool = False
+    """Do not keep a copy; what the page says may be stored."""
 
 
 def header_tags(values: Iterable[str], agent: str, wall_at: float) -> Tags:
     """What the values of all `X-Robots-Tag` headers of a response say to `agent` at `wall_at`."""
-    noindex = nofollow = False
+    noindex = nofollow = noarchive = False
     for value in values:
         for name, argument in _for_us(value.lower(), agent.lower()):
             noindex |= name in ("noindex", "none")
             nofollow |= name in ("nofollow", "none")
+            noarchive |= name == "noarchive"
             if name == "unavailable_after":
                 noindex |= is_over(argument, wall_at)
-    return Tags(noindex, nofollow)
+    return Tags(noindex, nofollow, noarchive)
 
 
 def is_over(date: str, wall_at: float) -> bool:

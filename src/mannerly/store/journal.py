@@ -43,6 +43,16 @@ from mannerly.store.warc.archivist import Archivist, WarcRow
 
 T = TypeVar("T")
 
+ARCHIVE_FACTOR = 4
+"""So many times `segment_bytes` may a segment have if most of it is for a WARC file: else the
+Parquet files beside it would be small."""
+LEAST_SHARE = 8
+"""A segment that is old enough is rolled if it has an eighth of `segment_bytes`. A slow crawl would
+otherwise leave thousands of small files, and merging those later cannot be hidden from a tool that
+lists the directory just then."""
+LONGEST_AGES = 12
+"""After so many times `segment_age_s` it is rolled in any case."""
+
 
 class JournalStore:
     """Implements `mannerly.store.contract.Store`. For one thread at a time."""
@@ -80,6 +90,8 @@ class JournalStore:
         self._current: Segment | None = None
         self._fd = -1
         self._begun_at = 0.0
+        self._archived_bytes = 0
+        """What of the current segment goes into a WARC file."""
         self._lock = _guarded("open the journal", self._open)
         known = [name for table in TABLES for name in self._layout.rolled(table)]
         self._number = max((number for owner, number in known if owner == writer), default=0)
@@ -100,11 +112,16 @@ class JournalStore:
     def write(self, sequence: int, rows: Rows) -> None:
         self._check_order(sequence)
         archived = self._archivist.rows(sequence, rows.of(Exchange), self._clock.wall())
-        data = frames.batch(sequence, _encoded(rows, archived))
+        parts = _encoded(rows, archived)
+        for_archive = sum(len(part.stream) for part in parts if part.table == WARC.name)
+        data = frames.batch(sequence, parts)
         if self._is_full():
             self._finish()
         try:
-            _guarded("write to the journal", lambda: self._append_durably(sequence, data))
+            _guarded(
+                "write to the journal",
+                lambda: self._append_durably(sequence, data, for_archive),
+            )
         except StoreError:
             self._give_up_segment()
             raise
@@ -118,7 +135,7 @@ class JournalStore:
         if sequence != self._last + 1:
             raise StoreError(f"{sequence} was to be written after {self._last}")
 
-    def _append_durably(self, sequence: int, data: bytes) -> None:
+    def _append_durably(self, sequence: int, data: bytes, for_archive: int) -> None:
         segment = self._current
         if segment is None:
             segment = self._begin(after=sequence - 1)
@@ -126,6 +143,7 @@ class JournalStore:
         self._disk.sync(self._fd)
         segment.batches[sequence] = frames.payload_at(frames.describe(data), segment.size)
         segment.size += len(data)
+        self._archived_bytes += for_archive
         self._unsynced.clear()
 
     def _begin(self, after: int) -> Segment:
@@ -134,6 +152,7 @@ class JournalStore:
         path = self._layout.segment(self._writer, self._number)
         self._fd = self._disk.create(path)
         self._begun_at = self._clock.now()
+        self._archived_bytes = 0
         self._current = Segment(self._number, path, after)
         marks = (frames.settled(sequence, refused) for sequence, refused in self._unsynced.items())
         head = b"".join([frames.header(self._writer, after), *marks])
@@ -198,8 +217,14 @@ class JournalStore:
     def _is_full(self) -> bool:
         if self._current is None or self._pending is not None:
             return False
-        age_s = self._clock.now() - self._begun_at
-        return self._current.size >= self._segment_bytes or age_s >= self._segment_age_s
+        ages = (self._clock.now() - self._begun_at) / self._segment_age_s
+        size = self._current.size
+        return (
+            size - self._archived_bytes >= self._segment_bytes
+            or size >= ARCHIVE_FACTOR * self._segment_bytes
+            or (ages >= 1 and size * LEAST_SHARE >= self._segment_bytes)
+            or ages >= LONGEST_AGES
+        )
 
     def _finish(self) -> None:
         if self._current is not None:

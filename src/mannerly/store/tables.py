@@ -58,6 +58,17 @@ _TYPES: dict[str, pa.DataType] = {
     "body_bytes": pa.int64(),
     "truncated": pa.bool_(),
     "content_hash": pa.int64(),
+    "last_modified": pa.string(),
+    "etag": pa.string(),
+    "cache_control": pa.string(),
+    "server": pa.string(),
+    "content_language": pa.string(),
+    "dns_s": pa.float64(),
+    "connect_s": pa.float64(),
+    "first_byte_s": pa.float64(),
+    "tls_version": pa.string(),
+    "tls_cipher": pa.string(),
+    "tls_problem": pa.string(),
     "target": pa.string(),
     "target_hash": pa.int64(),
     "target_site": pa.string(),
@@ -173,8 +184,12 @@ PAGES = _table(
     PageRecord,
     bulk="text",
     texts={"title", "text"},
-    dictionary=["site", "status", "content_type", "charset", "language", "truncated", "depth"],
-)
+    dictionary=[
+        "site", "status", "content_type", "charset", "language", "truncated", "depth",
+        "cache_control", "server", "content_language", "address", "tls_version", "tls_cipher",
+        "tls_problem", "robots_hash", "robots_line",
+    ],
+)  # fmt: skip
 
 LINKS = _table(
     "links",

@@ -3,9 +3,10 @@
 import pytest
 
 from mannerly.config import build
-from mannerly.engine.page import PageReader
+from mannerly.engine.page import MAX_HEADER, PageReader, Reading
 from mannerly.engine.plan import EnginePlan
-from mannerly.fetch.contract import Fetched
+from mannerly.engine.requests import Basis
+from mannerly.fetch.contract import Fetched, TlsFacts
 from mannerly.model import Lease
 from tests.unit.engine.urls import HOME, queued, sieve
 
@@ -15,12 +16,16 @@ LEASE = Lease("example.org", 1, 2, [], [], 0, 0.0)
 
 def read(meta: str, *headers: tuple[bytes, bytes]) -> tuple[bool, bool]:
     """Is a page with one link stored, and is the link followed?"""
+    reading = reading_of(meta, *headers)
+    return reading.page is not None, bool(reading.links)
+
+
+def reading_of(meta: str, *headers: tuple[bytes, bytes]) -> Reading:
     body = f"<html><head>{meta}</head><body>Words. <a href='/next'>On</a></body></html>"
     fetched = Fetched(HOME, status=200, body=body.encode(), started_at=1.0, ended_at=2.0)
     fetched.headers = [(b"Content-Type", b"text/html"), *headers]
     plan = EnginePlan.of(build({"email": "a@example.org"}), 10)
-    reading = PageReader(plan, sieve(), "Mannerly").read(fetched, queued(), LEASE, WALL)
-    return reading.page is not None, bool(reading.links)
+    return PageReader(plan, sieve(), "Mannerly").read(fetched, queued(), LEASE, WALL)
 
 
 BOTH = (True, True)
@@ -66,3 +71,37 @@ def test_x_robots_tag(headers: list[bytes], expected: tuple[bool, bool]) -> None
 def test_header_and_page_add_up() -> None:
     meta = "<meta name=robots content=nofollow>"
     assert read(meta, (b"x-robots-tag", b"noindex")) == (False, False)
+
+
+@pytest.mark.parametrize("where", ["meta", "header"])
+def test_noarchive_means_no_copy_but_the_page_is_stored(where: str) -> None:
+    meta = "<meta name=robots content='index, noarchive'>" if where == "meta" else ""
+    headers = [(b"X-Robots-Tag", b"noarchive")] if where == "header" else []
+    reading = reading_of(meta, *headers)
+    assert reading.page is not None
+    assert not reading.may_be_kept
+    assert reading_of("").may_be_kept
+    assert not reading_of("<meta name=robots content=noindex>").may_be_kept
+
+
+def test_a_page_tells_how_it_was_fetched() -> None:
+    fetched = Fetched(HOME, status=200, body=b"<p>Words.", started_at=1.0, ended_at=2.0)
+    fetched.headers = [
+        (b"Content-Type", b"text/html"), (b"ETAG", b'"1"'), (b"Server", b"x" * 999),
+        (b"Cache-Control", b"no-store"), (b"Last-modified", b"then"), (b"content-language", b"de"),
+    ]  # fmt: skip
+    fetched.address, fetched.dns_s, fetched.connect_s, fetched.first_byte_s = "192.0.2.1", 1, 2, 3
+    fetched.tls = TlsFacts("TLSv1.3", "AES", verified=False, problem="not checked")
+    plan = EnginePlan.of(build({"email": "a@example.org"}), 10)
+    reader = PageReader(plan, sieve(), "Mannerly")
+    page = reader.read(fetched, queued(), LEASE, WALL, Basis(77, WALL, 4)).page
+    assert page is not None
+    assert (page.etag, page.cache_control, page.last_modified) == ('"1"', "no-store", "then")
+    assert (page.content_language, page.server) == ("de", "x" * MAX_HEADER)
+    assert (page.address, page.dns_s, page.connect_s, page.first_byte_s) == ("192.0.2.1", 1, 2, 3)
+    assert (page.tls_version, page.tls_cipher, page.tls_problem) == (
+        "TLSv1.3",
+        "AES",
+        "not checked",
+    )
+    assert (page.robots_hash, page.robots_line) == (77, 4)

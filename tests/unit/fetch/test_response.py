@@ -100,6 +100,12 @@ def test_headers_are_kept_as_received() -> None:
     ]
 
 
+def test_the_status_line_is_kept_that_of_the_last_head() -> None:
+    reader = ResponseReader(header_limit=2000, body_limit=100)
+    reader.feed(b"HTTP/1.1 103 Early\r\n\r\nHTTP/1.0 404 Gone Fishing\r\nContent-Length: 0\r\n\r\n")
+    assert (reader.http_version, reader.status, reader.reason) == (b"1.0", 404, b"Gone Fishing")
+
+
 def test_headers_of_a_mended_head_are_those_received_not_those_made() -> None:
     reader = ResponseReader(header_limit=2000, body_limit=100)
     reader.feed(OK + b"b: 1\r\n x\r\nContent-Length: 2\r\nContent-Length: 2\r\nno\r\n\r\nok")

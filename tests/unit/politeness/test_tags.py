@@ -21,7 +21,7 @@ RFC850 = "Friday, 25-Jun-10 15:00:00 GMT"
         (["nofollow"], "f"),
         (["none"], "if"),
         (["NoIndex, NOFOLLOW"], "if"),
-        (["index, follow, all, noarchive"], ""),
+        (["index, follow, all, noarchive"], "a"),
         (["noindex", "nofollow"], "if"),
         (["mannerly: noindex"], "i"),
         (["Mannerly: NONE"], "if"),
@@ -50,7 +50,7 @@ RFC850 = "Friday, 25-Jun-10 15:00:00 GMT"
     ],
 )
 def test_what_headers_say(values: list[str], said: str) -> None:
-    assert header_tags(values, "Mannerly", WALL) == ("i" in said, "f" in said)
+    assert header_tags(values, "Mannerly", WALL) == ("i" in said, "f" in said, "a" in said)
 
 
 def test_a_date_passes() -> None:

@@ -1,12 +1,13 @@
 """Records, clocks and disks for the store's tests."""
 
 import errno
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mannerly.evidence import RequestRecord
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.model import Exchange, FetchRecord, PageRecord
 from mannerly.store import open_store
 from mannerly.store.disk import Disk
 
@@ -41,7 +42,10 @@ def page(number: int, token: int = 1, **changes: Any) -> PageRecord:
         charset="utf-8", title=f"Page {number}", text=f"The text of page {number}.",
         language="en", links=number % 7, body_bytes=5000, wire_bytes=1000 + number,
         truncated=False, depth=2, referrer_hash=-number, content_hash=number * 31,
-        duration_s=0.125,
+        duration_s=0.125, last_modified="Fri, 15 Jan 2027 08:00:00 GMT", etag='"x"',
+        cache_control="no-cache", server="nginx", content_language="en", address="192.0.2.7",
+        dns_s=0.01, connect_s=0.02, first_byte_s=0.03, tls_version="TLSv1.3", tls_cipher="AES",
+        tls_problem="not checked", robots_hash=-5, robots_line=3,
     )  # fmt: skip
     return record._replace(**changes)
 
@@ -55,6 +59,16 @@ def request(number: int, token: int = 1, **changes: Any) -> RequestRecord:
         robots_fetched_at=1_800_000_000.0, robots_line=2, body=b"",
     )  # fmt: skip
     return record._replace(**changes)
+
+
+def exchange(number: int, size: int, token: int = 1) -> Exchange:
+    """With a body of so many bytes, unlike any other and not to be compressed."""
+    return Exchange(
+        token=token, url=f"https://site.test/{number}", fetched_at=1_800_000_000.25 + number,
+        address="192.0.2.7", request=b"GET / HTTP/1.1\r\n\r\n", http_version=b"1.1", status=200,
+        reason=b"OK", headers=[(b"Content-Type", b"text/html")],
+        body=random.Random(number).randbytes(size), truncated=False, facts=(),
+    )  # fmt: skip
 
 
 def seen(data_dir: Path, table: str = "pages") -> list[int]:

@@ -1,5 +1,6 @@
 """A disk that is really full: a small tmpfs."""
 
+import gzip
 import os
 import subprocess
 from collections.abc import Iterator
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import StoreError
+from mannerly.model import Exchange, FetchRecord, PageRecord
 from mannerly.store import JournalStore, Rows
-from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen
+from tests.unit.store.store_records import StillClock, exchange, fetch, page, parquet_hashes, seen
 
 MIB = 1 << 20
 
@@ -30,18 +32,22 @@ def noise(size: int) -> str:
     return os.urandom(size // 2).hex()
 
 
+def rows(number: int) -> tuple[list[FetchRecord], list[PageRecord], list[Exchange]]:
+    return [fetch(number)], [page(number, text=noise(MIB // 4))], [exchange(number, MIB // 4)]
+
+
 def test_a_full_disk_stops_the_store_and_an_emptier_one_lets_it_go_on(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(3 * MIB))
     store = JournalStore(small_disk / "data", 1, clock=StillClock(), segment_bytes=MIB)
     done = 0
-    records = [fetch(1)], [page(1, text=noise(MIB // 2))]
+    records = rows(1)
     with pytest.raises(StoreError, match="No space left on device"):  # noqa: PT012
         while True:
             store.write(done + 1, Rows(*records))
             done += 1
             store.settle(done, [])
-            records = [fetch(done + 1)], [page(done + 1, text=noise(MIB // 2))]
+            records = rows(done + 1)
     assert done >= 2
     assert seen(small_disk / "data") == list(range(1, done + 1))
     with pytest.raises(StoreError, match="No space left"):
@@ -60,4 +66,7 @@ def test_a_full_disk_stops_the_store_and_an_emptier_one_lets_it_go_on(small_disk
     wanted = list(range(1, done + 2))
     assert parquet_hashes(small_disk / "data") == wanted
     assert parquet_hashes(small_disk / "data", "fetches") == wanted
+    archived = [path.read_bytes() for path in (small_disk / "data" / "warc").glob("*.warc.gz")]
+    responses = gzip.decompress(b"".join(archived)).count(b"\r\nWARC-Type: response\r\n")
+    assert responses == len(wanted)
     assert list((small_disk / "data" / "journal").iterdir()) == []

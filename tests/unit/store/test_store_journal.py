@@ -10,6 +10,7 @@ from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
 from tests.unit.store.store_records import (
     FailingDisk,
     StillClock,
+    exchange,
     fetch,
     page,
     parquet_hashes,
@@ -121,7 +122,7 @@ def test_a_segment_ends_by_size_or_age(tmp_path: Path) -> None:
     checkpoint(store, 1, 1)
     assert store.roll() == 0
     clock.at += 60
-    assert store.roll() == 2
+    assert store.roll() == 2, "it has more than an eighth of the size"
     checkpoint(store, 2, 2)
     checkpoint(store, 3, 3)
     assert store.roll() == 0
@@ -133,6 +134,29 @@ def test_a_segment_ends_by_size_or_age(tmp_path: Path) -> None:
     store.close()
     assert seen(tmp_path) == [1, 2, 3, 4, *range(10, 500)]
     assert len(list((tmp_path / "pages").glob("*.parquet"))) == 3
+
+
+def test_a_small_segment_is_rolled_only_when_it_is_very_old(tmp_path: Path) -> None:
+    clock = StillClock()
+    store = JournalStore(tmp_path, 1, clock=clock, segment_bytes=200_000, segment_age_s=60)
+    checkpoint(store, 1, 1)
+    clock.at += 11 * 60
+    assert store.roll() == 0
+    clock.at += 60
+    assert store.roll() == 2
+    store.close()
+
+
+def test_what_goes_into_a_warc_file_does_not_make_the_other_files_small(tmp_path: Path) -> None:
+    store = make(tmp_path, segment_bytes=20_000)
+    for sequence in range(1, 5):
+        store.write(sequence, Rows([exchange(sequence, 15_000)]))
+        store.settle(sequence, [])
+        assert store.roll() == 0
+    store.write(5, Rows([exchange(5, 60_000)]))
+    store.settle(5, [])
+    assert store.roll() == 3, "four times the size in all: WARC file, index, mark"
+    store.close()
 
 
 def test_a_large_batch_is_cut_into_bounded_pieces(tmp_path: Path) -> None:
@@ -153,7 +177,7 @@ def test_order_is_insisted_on(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="before 5 was settled"):
         store.write(6, Rows())
     with pytest.raises(StoreError, match="6 was to be settled"):
-        store.settle(6, [])
+        store.settle(5, [])
     store.write(5, Rows([page(2)]))
     store.settle(5, [])
     with pytest.raises(StoreError, match="7 was to be written after 5"):

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import random
 import subprocess
 import sys
 import zlib
@@ -18,6 +19,7 @@ from mannerly.store.tables import WARC, decode, encode, public
 from mannerly.store.warc import records
 from mannerly.store.warc.archivist import LEAST_BYTES, Archivist, WarcRow
 from mannerly.store.warc.files import WarcFile
+from mannerly.store.warc.member import stored
 from mannerly.store.warc.surt import surt
 
 PAGE = b"<html><title>t</title>" + b"<p>words and words</p>" * 60
@@ -125,6 +127,17 @@ def test_each_record_is_a_gzip_member(tmp_path: Path) -> None:
         rest = inflate.unused_data
         members += 1
     assert members == 7
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 200_000])
+def test_a_part_that_is_only_carried_is_gzip_like_any_other(size: int) -> None:
+    data = random.Random(size).randbytes(size)
+    made = stored(b"head " * 50, data, b"tail")
+    inflate = zlib.decompressobj(31)
+    assert inflate.decompress(made) == b"head " * 50 + data + b"tail"
+    assert inflate.eof
+    assert inflate.unused_data == b""
+    assert len(made) < size + 100
 
 
 def test_a_body_is_replayed_as_it_was_sent(tmp_path: Path) -> None:
