@@ -35,9 +35,11 @@ LEAST = 8
 LONG_SHARE = 0.1
 """A lag of this part of the shortest time-out is long: a visit waits for the loop a few times."""
 
-LATE_FAILURES = frozenset({Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.BROKEN})
+LATE_FAILURES = frozenset(
+    {Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.TLS_FAILED, Outcome.BROKEN}
+)
 """What a process that is late brings about: time-outs of its visits and look-ups, and servers that
-have given it up."""
+have given it up, in the handshake or later. Of failed connections only those that timed out."""
 
 
 def floor_of(workers: int) -> int:
@@ -102,7 +104,6 @@ class Overload:
     def excuses(self, site: str, fetched: Fetched, began_at: float) -> bool:
         """Is what the visit that began then came to our own fault? Counted, if so."""
         if fetched.failure is None:
-            self._excuses.forget(site)
             return False
         if not (fetched.timed_out or fetched.failure in LATE_FAILURES):
             return False
@@ -112,6 +113,11 @@ class Overload:
             return False
         self._tally.excused[fetched.failure.name.lower()] += 1
         return True
+
+    def answered(self, site: str) -> None:
+        """A page was answered; robots.txt is not enough, or a site whose pages never come would
+        be excused anew each time."""
+        self._excuses.forget(site)
 
     def _adjust(self, raised: Callable[[], None]) -> None:
         now = self._clock.now()

@@ -222,6 +222,8 @@ class Visitor:
         self, seat: Seat, url: QueuedUrl, origin: str, fetched: Fetched, fetched_at: float
     ) -> float | None:
         """What follows for the URL and for the site from what the network brought."""
+        if fetched.failure is None:
+            self._overload.answered(seat.lease.site)
         pace = self._judge(seat, url, origin, fetched)
         seat.not_before_at = fetched.ended_at + pace.rest_s
         if pace.settle is None:
