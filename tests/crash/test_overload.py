@@ -116,7 +116,7 @@ def test_a_crawler_that_lags_does_less_at_once_until_it_does_not(tmp_path: Path)
     light = threading.Event()
     with listening() as listener:
         Players({f"site-{n}.test": Endless(light) for n in range(2 * WORKERS)}, [listener])
-        options = {**QUICK, "--max-workers": str(WORKERS)}
+        options = {**QUICK, "--max-workers": str(WORKERS), "--visit-timeout": "12s"}
         running = crawling(tmp_path, port_of(listener), 2 * WORKERS, options)
         try:
             least = until_limit(tmp_path, running, lambda limit: limit < WORKERS)

@@ -9,6 +9,7 @@ Whether a failure is ours is a pure function of the lags and of the visit's own 
 """
 
 import asyncio
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -65,17 +66,18 @@ class LagWatch:
 
     def was_late(self, from_at: float, to_at: float) -> bool:
         """`is_ours`, by what is known so far."""
-        return is_ours(self._until_now(), from_at, to_at)
+        return is_ours(self._since(from_at), from_at, to_at)
 
     def worst_s(self, since_at: float) -> float:
         """The longest lag that ended after `since_at`."""
-        recent = (lag for lag in self._until_now() if lag.woke_at > since_at)
-        return max((lag.woke_at - lag.due_at for lag in recent), default=0.0)
+        return max((lag.woke_at - lag.due_at for lag in self._since(since_at)), default=0.0)
 
-    def _until_now(self) -> list[Lag]:
-        """With the one that is not over: after a pause, visits may be heard before the probe."""
+    def _since(self, at: float) -> list[Lag]:
+        """Those that ended after `at`, newest first, and the one that is not over: after a pause,
+        visits may be heard before the probe is."""
         late = self._late(self._clock.now())
-        return [*self._lags, late] if late is not None else list(self._lags)
+        recent = itertools.takewhile(lambda lag: lag.woke_at > at, reversed(self._lags))
+        return [late, *recent] if late is not None else list(recent)
 
     def _late(self, now: float) -> Lag | None:
         if self._due_at is None or now - self._due_at < NOTICED_S:

@@ -7,7 +7,7 @@ most `EXCUSES` times in a row; from then on its failures count, until it answers
 answers costs a crawler that always lags `EXCUSES` visits more a run, and not for ever.
 
 **Load.** Visits in flight are limited between a floor and the number of workers: cut to three
-quarters when a lag is long against the time-outs, raised a little every second while lags are
+quarters when a lag is long against the time-out, raised a little every second while lags are
 short. A cut gets the time to work: there is no second one before the visits in flight are down to
 the first. Half of the work does not make the machine faster, but every answer is then read soon
 after it has come, and not after the deadline of the one who asked.
@@ -32,12 +32,14 @@ RAISES_TO_FULL = 20
 """From nothing to all workers in so many steps, if no lag comes between."""
 LEAST_SHARE = 0.1
 LEAST = 8
-LONG_SHARE = 0.1
-"""A lag of this part of the shortest time-out is long: a visit waits for the loop a few times."""
+LONG_SHARE = 0.05
+"""A lag of this part of a visit's time-out is long: a visit waits for the loop more than once."""
 
-LATE_FAILURES = frozenset({Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.BROKEN})
+LATE_FAILURES = frozenset(
+    {Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.TLS_FAILED, Outcome.BROKEN}
+)
 """What a process that is late brings about: time-outs of its visits and look-ups, and servers that
-have given it up."""
+have given it up, in the handshake or later. Of failed connections only those that timed out."""
 
 
 def floor_of(workers: int) -> int:
@@ -82,7 +84,7 @@ class Excuses:
 class Overload:
     def __init__(self, plan: EnginePlan, watch: LagWatch, tally: Tally, clock: Clock) -> None:
         self._workers = plan.workers
-        self._long_s = LONG_SHARE * min(plan.visit_timeout_s, plan.connect_timeout_s)
+        self._long_s = LONG_SHARE * plan.visit_timeout_s
         self._watch = watch
         self._tally = tally
         self._clock = clock
@@ -102,7 +104,6 @@ class Overload:
     def excuses(self, site: str, fetched: Fetched, began_at: float) -> bool:
         """Is what the visit that began then came to our own fault? Counted, if so."""
         if fetched.failure is None:
-            self._excuses.forget(site)
             return False
         if not (fetched.timed_out or fetched.failure in LATE_FAILURES):
             return False
@@ -112,6 +113,11 @@ class Overload:
             return False
         self._tally.excused[fetched.failure.name.lower()] += 1
         return True
+
+    def answered(self, site: str) -> None:
+        """A page was answered; robots.txt is not enough, or a site whose pages never come would
+        be excused anew each time."""
+        self._excuses.forget(site)
 
     def _adjust(self, raised: Callable[[], None]) -> None:
         now = self._clock.now()

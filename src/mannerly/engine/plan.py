@@ -16,7 +16,6 @@ class EnginePlan:
     workers: int
     delay_s: float
     visit_timeout_s: float
-    connect_timeout_s: float
     body_limit: int
     ttl_s: float
     """A lease outlives its last possible visit by the longest delay there is, so whoever takes
@@ -41,7 +40,6 @@ class EnginePlan:
             workers=workers,
             delay_s=config.politeness.delay,
             visit_timeout_s=config.fetch.visit_timeout,
-            connect_timeout_s=config.fetch.connect_timeout,
             body_limit=config.fetch.body_limit,
             ttl_s=HOLD_S + config.fetch.visit_timeout + longest_delay_s,
             # More than one even with a long delay: URLs that need no request (disallowed,

@@ -247,6 +247,8 @@ class Visitor:
         basis: Basis = NOTHING,
     ) -> float | None:
         """What follows for the URL and for the site from what the network brought."""
+        if fetched.failure is None:
+            self._overload.answered(seat.lease.site)
         pace = self._judge(seat, url, origin, fetched)
         seat.not_before_at = fetched.ended_at + pace.rest_s
         self._book.rests(seat.visit, pace.rest_s, pace.why)

@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.clock import SystemClock, VirtualRunner
@@ -35,6 +35,7 @@ def test_a_short_visit_is_not_excused_for_a_hiccup() -> None:
     assert not is_ours([], 10, 10)
 
 
+@settings(deadline=None)
 @given(lags, at, st.floats(0, 50), st.floats(0, 50))
 def test_what_is_lost_adds_up(late: list[Lag], start: float, one_s: float, more_s: float) -> None:
     middle, end = start + one_s, start + one_s + more_s
@@ -43,6 +44,7 @@ def test_what_is_lost_adds_up(late: list[Lag], start: float, one_s: float, more_
     assert 0 <= lost_s(late, start, end) <= len(late) * (end - start) + 1e-9
 
 
+@settings(deadline=None)
 @given(lags, at, st.floats(0.1, 50), st.integers(0, 19))
 def test_one_more_lag_never_makes_it_the_sites_fault(
     late: list[Lag], start: float, span_s: float, left_out: int
@@ -51,6 +53,7 @@ def test_one_more_lag_never_makes_it_the_sites_fault(
     assert is_ours(late, start, start + span_s) or not is_ours(fewer, start, start + span_s)
 
 
+@settings(deadline=None)
 @given(lags, at, st.floats(2, 50))
 def test_without_a_tenth_lost_it_is_the_sites(late: list[Lag], start: float, span_s: float) -> None:
     ours = is_ours(late, start, start + span_s)

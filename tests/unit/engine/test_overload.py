@@ -1,7 +1,7 @@
 """Fewer visits at once while we lag, and excuses that run out."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.engine.overload import EXCUSES, Excuses, adjusted, floor_of
@@ -40,6 +40,7 @@ def test_the_floor(workers: int, floor: int) -> None:
     assert limit == floor
 
 
+@settings(deadline=None)
 @given(st.integers(1, 20_000), st.lists(st.floats(0, 10), max_size=100), st.floats(0, 1))
 def test_it_stays_within_its_bounds_and_comes_back(
     workers: int, lags_s: list[float], busy: float
@@ -53,6 +54,7 @@ def test_it_stays_within_its_bounds_and_comes_back(
     assert limit == workers
 
 
+@settings(deadline=None)
 @given(st.floats(0.1, 20), st.integers(100, 5000))
 def test_it_settles_about_where_the_lag_is_tolerable(lag_per_100: float, workers: int) -> None:
     """Where the lag grows with what is in flight, the limit ends near what gives a long lag."""

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.politeness.addresses import LATE_S, AddressSlots, address_key
@@ -89,6 +89,7 @@ def test_no_limit() -> None:
     assert len(slots) == 0
 
 
+@settings(deadline=None)
 @given(visits, st.sampled_from([1, 3, 1000]))
 def test_two_visits_to_an_address_begin_a_delay_apart(
     steps: list[tuple[float, str, str, float]], most: int
@@ -113,6 +114,7 @@ def test_two_visits_to_an_address_begin_a_delay_apart(
                 assert later_at - earlier_at >= DELAY_S - ROUNDING_S
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 30), min_size=2, max_size=50))
 def test_bookings_of_an_address_are_a_slot_apart_and_none_is_far(rests_s: list[float]) -> None:
     slots = AddressSlots(DELAY_S)
@@ -126,7 +128,8 @@ def test_bookings_of_an_address_are_a_slot_apart_and_none_is_far(rests_s: list[f
         assert 0 <= booked_at - 100.0 - rest_s <= len(rests_s) * (DELAY_S + 0.1)
 
 
-@given(st.integers(2, 60), st.floats(0, 0.3), st.randoms(use_true_random=False))
+@settings(deadline=None)
+@given(st.integers(2, 30), st.floats(0, 0.3), st.randoms(use_true_random=False))
 def test_in_the_long_run_nobody_is_turned_away(sites: int, jitter_s: float, chance) -> None:  # type: ignore[no-untyped-def]
     """Sites that come at their slots, or a little late, all begin: no lease is wasted."""
     slots = AddressSlots(DELAY_S)
@@ -140,7 +143,8 @@ def test_in_the_long_run_nobody_is_turned_away(sites: int, jitter_s: float, chan
         due.append((slots.book(ONE, site, now + wait_s + 5.0, now + wait_s), site))
 
 
-@given(st.lists(st.integers(0, 10**6), min_size=100, max_size=300))
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 10**6), min_size=60, max_size=120))
 def test_memory_is_bounded(addresses: list[int]) -> None:
     slots = AddressSlots(DELAY_S, most=20)
     for number in addresses:
