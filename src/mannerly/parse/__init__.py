@@ -4,6 +4,7 @@ from mannerly.parse.contract import Heading, Href, LinkKind, Parsed
 from mannerly.parse.document import parse
 from mannerly.parse.html import parse_html
 from mannerly.parse.robots_tags import RobotsTags
+from mannerly.parse.sitemap import Sitemap, SitemapEntry, SitemapKind, in_scope, parse_sitemap
 from mannerly.parse.text import parse_text
 
 __all__ = [
@@ -12,7 +13,12 @@ __all__ = [
     "LinkKind",
     "Parsed",
     "RobotsTags",
+    "Sitemap",
+    "SitemapEntry",
+    "SitemapKind",
+    "in_scope",
     "parse",
     "parse_html",
+    "parse_sitemap",
     "parse_text",
 ]
