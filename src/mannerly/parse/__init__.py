@@ -3,6 +3,7 @@
 from mannerly.parse.contract import Heading, Href, LinkKind, Parsed
 from mannerly.parse.document import parse
 from mannerly.parse.html import parse_html
+from mannerly.parse.main_text import main_text
 from mannerly.parse.robots_tags import RobotsTags
 from mannerly.parse.sitemap import Sitemap, SitemapEntry, SitemapKind, in_scope, parse_sitemap
 from mannerly.parse.text import parse_text
@@ -17,6 +18,7 @@ __all__ = [
     "SitemapEntry",
     "SitemapKind",
     "in_scope",
+    "main_text",
     "parse",
     "parse_html",
     "parse_sitemap",
