@@ -1,18 +1,17 @@
 """What does a page cost between its bytes and its links? Prints one JSON line.
 
-    python benchmarks/parse/cost_per_page.py [folder of HTML files]
+    python -m benchmarks.parse.cost_per_page [folder of HTML files]
 
-CPU of one process, the best of several rounds over all pages, in milliseconds scaled to 60 kB.
-Without a folder, pages are generated: dense documentation markup, 80 links per 60 kB.
-`parse_only_ms` is Lexbor alone: compare the other figures with it rather than with those of another
-machine or hour. `mark_blocks_ms` puts a form feed in front of each tag that is not inline,
-`defuse_ms` bounds formatting, depth and attributes, `lines_ms` collapses white space.
+CPU of one process in milliseconds, scaled to 60 kB. All steps take turns, page by page, and the
+best of several rounds counts for each page: what else runs on the machine then hits them alike.
+`parse_only_ms` is Lexbor alone, and `whole_page_ratio` is the whole page (links, title, facts,
+text; main text apart) over it: compare that, rather than figures of another machine or hour.
+
+Without a folder, pages are generated (`pages.py`).
 """
 
-# ruff: noqa: SLF001 - the steps are private; they are measured here and nowhere else
-
+import gc
 import json
-import random
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -21,50 +20,57 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborHTMLParser
 
-from mannerly.parse import html, parse_html
+from benchmarks.parse.pages import SIZE, generated, read
+from mannerly.parse import main_text, parse_html
+from mannerly.parse.blocks import lines, marked
+from mannerly.parse.charset import to_utf8
+from mannerly.parse.crop import cropped
 from mannerly.parse.defuse import defused
+from mannerly.parse.html import MAX_TEXT, tree_of
 from mannerly.politeness.robots import parse_robots
 from mannerly.url import SiteKey, resolve
 
 T = TypeVar("T")
-SIZE = 60_000
+Step = Callable[[bytes], Callable[[], object]]
+"""Prepares a page, and gives what is to be measured."""
 ROUNDS = 7
 
 
-def generated(count: int) -> list[bytes]:
-    """Pages of the density of real documentation."""
-    chance = random.Random(1)
-    words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9))) for _ in range(3000)]
-
-    def sentence() -> str:
-        return " ".join(chance.choices(words, k=14)) + ". "
-
-    pages = []
-    for _ in range(count):
-        parts = [
-            "<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>A page</title></head>"
-        ]
-        size = 0
-        while size < SIZE:
-            link = f"../{chance.choice(words)}/{chance.choice(words)}.html#{chance.choice(words)}"
-            part = (
-                f'<div class="section" id="s{size}">\n<h2>{sentence()}<a class="headerlink"'
-                f' href="#s{size}">#</a></h2>\n<p>{sentence()}<code class="docutils literal">'
-                f'<span class="pre">{chance.choice(words)}</span></code> {sentence()}'
-                f'<a class="reference internal" href="{link}" title="{chance.choice(words)}">'
-                f'<em>{chance.choice(words)}</em></a>{sentence()}</p>\n<ul class="simple">\n'
-                + "".join(f"<li><p>{sentence()}</p></li>\n" for _ in range(3))
-                + "</ul>\n</div>\n"
-            )
-            size += len(part)
-            parts.append(part)
-        pages.append("".join(parts).encode())
-    return pages
+def bounded(page: bytes) -> Callable[[], object]:
+    tags = page.count(b"<")
+    return lambda: defused(cropped(page, tags), page.count(b"<"))
 
 
-def read(folder: Path) -> list[bytes]:
-    pages = [path.read_bytes() for path in sorted(folder.rglob("*.html"))]
-    return [page for page in pages if SIZE / 3 < len(page) < SIZE * 2.5][:200]
+def text_of(page: bytes) -> Callable[[], object]:
+    tree, _ = tree_of(page)
+    return lambda: lines(tree.body.text_lexbor() if tree.body else "", MAX_TEXT)
+
+
+STEPS: dict[str, Step] = {
+    "parse_only": lambda page: lambda: LexborHTMLParser(page),
+    "whole_page": lambda page: lambda: parse_html(page, "text/html", agent="bench"),
+    "charset": lambda page: lambda: to_utf8(page, "text/html"),
+    "bound": bounded,
+    "mark_blocks": lambda page: lambda: marked(page),
+    "text": text_of,
+    "main_text": lambda page: lambda: main_text(page, "text/html"),
+}
+
+
+def measured_ms(pages: list[bytes]) -> dict[str, float]:
+    total = dict.fromkeys(STEPS, 0.0)
+    for page in pages:
+        work = {name: step(page) for name, step in STEPS.items()}
+        best = dict.fromkeys(STEPS, float("inf"))
+        for _ in range(ROUNDS):
+            for name, run in work.items():
+                started = time.process_time_ns()
+                run()
+                best[name] = min(best[name], time.process_time_ns() - started)
+        for name, spent_ns in best.items():
+            total[name] += spent_ns
+    size = sum(map(len, pages))
+    return {name: spent_ns / 1e6 / size * SIZE for name, spent_ns in total.items()}
 
 
 def cpu_s(work: Callable[[T], object], items: Sequence[T]) -> float:
@@ -79,23 +85,14 @@ def cpu_s(work: Callable[[T], object], items: Sequence[T]) -> float:
 
 def main() -> None:
     pages = read(Path(sys.argv[1])) if len(sys.argv) > 1 else generated(60)
-    total = sum(map(len, pages))
-    figures: dict[str, float] = {"pages": len(pages), "mean_bytes": total // len(pages)}
-
-    def report(step: str, work: Callable[[T], object], items: Sequence[T]) -> None:
-        figures[f"{step}_ms"] = round(cpu_s(work, items) / total * SIZE * 1000, 3)
-
-    marked = [html._BLOCK.subn(b"\f<", page) for page in pages]
-    trees = [LexborHTMLParser(page) for page, _ in marked]
-    texts = [tree.body.text() for tree in trees if tree.body is not None]
-    report("parse_only", LexborHTMLParser, pages)
-    report("mark_blocks", lambda page: html._BLOCK.subn(b"\f<", page), pages)
-    report("defuse", lambda one: defused(*one), marked)
-    report("find", lambda tree: tree.css(html._WANTED), trees)
-    report("text", lambda tree: tree.body and tree.body.text(), trees)
-    report("lines", lambda text: html._lines(text, html.MAX_TEXT), texts)
-    report("whole_page", lambda page: parse_html(page, "text/html", agent="bench"), pages)
-
+    gc.freeze()
+    spent = measured_ms(pages)
+    figures: dict[str, float] = {
+        "pages": len(pages),
+        "mean_bytes": sum(map(len, pages)) // len(pages),
+        **{f"{name}_ms": round(ms, 3) for name, ms in spent.items()},
+        "whole_page_ratio": round(spent["whole_page"] / spent["parse_only"], 2),
+    }
     key = SiteKey()
     base = "https://docs.example.org/3/library/page.html"
     hrefs = [

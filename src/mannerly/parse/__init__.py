@@ -3,7 +3,9 @@
 from mannerly.parse.contract import Heading, Href, LinkKind, Parsed
 from mannerly.parse.document import parse
 from mannerly.parse.html import parse_html
+from mannerly.parse.main_text import main_text
 from mannerly.parse.robots_tags import RobotsTags
+from mannerly.parse.sitemap import Sitemap, SitemapEntry, SitemapKind, in_scope, parse_sitemap
 from mannerly.parse.text import parse_text
 
 __all__ = [
@@ -12,7 +14,13 @@ __all__ = [
     "LinkKind",
     "Parsed",
     "RobotsTags",
+    "Sitemap",
+    "SitemapEntry",
+    "SitemapKind",
+    "in_scope",
+    "main_text",
     "parse",
     "parse_html",
+    "parse_sitemap",
     "parse_text",
 ]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mannerly.parse import Heading, Href, LinkKind, Parsed, parse_html
+from mannerly.parse import Heading, Href, LinkKind, Parsed, parse_html, parse_text
 
 
 def page(
@@ -210,3 +210,46 @@ def test_never_raises(body: bytes) -> None:
     found.text.encode("utf-8")
     for link in found.hrefs:
         link.href.encode("utf-8")
+
+
+WORDS = st.text("abcdefgh é字", min_size=1, max_size=8).filter(str.strip)
+NODES = st.recursive(
+    WORDS,
+    lambda inner: st.tuples(
+        st.one_of(BLOCK.filter(lambda tag: tag != "td"), INLINE), st.lists(inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+Node = str | tuple[str, list["Node"]]
+
+
+def written(node: Node) -> str:
+    if isinstance(node, str):
+        return node
+    tag, children = node
+    inner = "".join(map(written, children))
+    return f"<{tag} class='x>y'>{inner}</{tag}><!-- no --><script>no()</script>"
+
+
+def visible(node: Node) -> list[str]:
+    return (
+        [node] if isinstance(node, str) else [text for child in node[1] for text in visible(child)]
+    )
+
+
+@given(st.lists(NODES, max_size=5))
+def test_visible_text_comes_out_whole_and_in_order(nodes: list[Node]) -> None:
+    """Whatever is nested in what (and what HTML makes of it), nothing is lost, added or moved."""
+    found = page("".join(map(written, nodes)))
+    expected = "".join(text for node in nodes for text in visible(node))
+    assert "".join(found.text.split()) == "".join(expected.split())
+    assert all(line == " ".join(line.split()) for line in found.text.split("\n") if found.text)
+
+
+@given(st.lists(WORDS.map(lambda text: " ".join(text.split())), max_size=6))
+def test_text_of_text_is_itself(blocks: list[str]) -> None:
+    once = page("".join(f"<p>{block}</p>" for block in blocks)).text
+    assert once == "\n".join(blocks)
+    assert page("".join(f"<p>{line}</p>" for line in once.split("\n"))).text == once
+    plain = parse_text(once.encode(), "text/plain; charset=utf-8").text
+    assert plain == once
