@@ -9,6 +9,7 @@ from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
 from mannerly.cli.query import query
+from mannerly.cli.show import show
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
 from mannerly.errors import MannerlyError, UsageError
@@ -24,7 +25,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, exclude, demo, simweb):
+for command in (crawl, status, query, show, exclude, demo, simweb):
     app.add_command(command)
 
 
