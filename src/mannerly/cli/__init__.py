@@ -9,6 +9,7 @@ from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
 from mannerly.cli.query import query
+from mannerly.cli.search import search
 from mannerly.cli.show import show
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -25,7 +26,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, show, exclude, demo, simweb):
+for command in (crawl, status, query, show, search, exclude, demo, simweb):
     app.add_command(command)
 
 

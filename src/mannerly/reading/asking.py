@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import duckdb
 
@@ -69,7 +70,7 @@ class Answer:
             connection.execute(sql, list(values))
         self.names = _distinct([str(column[0]) for column in connection.description or []])
 
-    def __iter__(self) -> Iterator[tuple[object, ...]]:
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
         while True:
             with told_plainly():
                 rows = self._connection.fetchmany(_ROWS_AT_A_TIME)

@@ -55,9 +55,8 @@ def neighbours(connection: duckdb.DuckDBPyConnection, url: str) -> int:
     """How many pages are stored of the host of `url`, with either scheme."""
     hosts = [f"{origin_of(one)}/" for one in spellings(url) if "://" in one]
     condition = " OR ".join("starts_with(url, ?)" for _ in hosts)
-    (row,) = Answer(connection, f"SELECT count(*) FROM pages WHERE {condition}", hosts)  # noqa: S608
-    assert isinstance(row[0], int)
-    return row[0]
+    ((count,),) = Answer(connection, f"SELECT count(*) FROM pages WHERE {condition}", hosts)  # noqa: S608
+    return int(count)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, view: str, url: str) -> list[Row]:

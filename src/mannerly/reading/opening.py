@@ -16,7 +16,9 @@ from pathlib import Path
 
 import duckdb
 
+from mannerly.errors import NoCrawlError
 from mannerly.store import open_store
+from mannerly.store.layout import Layout
 
 # What is not a page is one of three things: somebody said no, it led elsewhere, or it failed.
 _SITES = """\
@@ -51,6 +53,15 @@ FULL JOIN (
 """
 
 
+def roots_of(data_dirs: Sequence[Path]) -> list[Path]:
+    """The directories, each once however it is called; `NoCrawlError` if one has no store."""
+    roots = list(dict.fromkeys(path.resolve() for path in data_dirs))
+    for root in roots:
+        if not Layout(root).exists():
+            raise NoCrawlError(f"there is no store in {root}: name a crawl's data directory")
+    return roots
+
+
 @contextmanager
 def open_reading(
     data_dirs: Sequence[Path], *, output: Path | None = None
@@ -60,7 +71,7 @@ def open_reading(
 
     Several directories are read as one; one that is named twice is read once.
     """
-    roots = list(dict.fromkeys(path.resolve() for path in data_dirs))
+    roots = roots_of(data_dirs)
     with (
         tempfile.TemporaryDirectory(prefix="mannerly-query-") as scratch,
         closing(open_store(roots)) as connection,
