@@ -8,6 +8,7 @@ from mannerly import __version__
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
+from mannerly.cli.export import export
 from mannerly.cli.query import query
 from mannerly.cli.search import search
 from mannerly.cli.show import show
@@ -26,7 +27,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, show, search, exclude, demo, simweb):
+for command in (crawl, status, query, show, search, export, exclude, demo, simweb):
     app.add_command(command)
 
 

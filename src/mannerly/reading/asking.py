@@ -9,7 +9,7 @@ import duckdb
 
 from mannerly.errors import StoreError, UsageError
 
-_ROWS_AT_A_TIME = 256
+_ROWS_AT_A_TIME = 64
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?(\([^)]*\)\s*)?", re.IGNORECASE)
 _PIVOT = re.compile(r"\bPIVOT\b", re.IGNORECASE)
 

@@ -3,15 +3,16 @@
 import datetime as dt
 import json
 import math
+from collections.abc import Mapping
 from decimal import Decimal
 
 # Line ends to some readers of "one document a line", and legal in JSON strings as they are.
 _LINE_ENDS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
-def json_line(document: dict[str, object]) -> str:
+def json_line(document: Mapping[str, object]) -> str:
     """One line of JSON, for every reader: no NaN, nothing that somebody takes for a line end."""
-    text = json.dumps(plain(document), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain(dict(document)), ensure_ascii=False, allow_nan=False)
     return text if text.isascii() else text.translate(_LINE_ENDS)
 
 
