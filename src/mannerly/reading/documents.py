@@ -9,15 +9,17 @@ a paragraph. What a text has that looks like markup is escaped: it shows as it w
 
 import json
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 PAGE_END = "\f"
 _UNSAFE_IN_YAML = re.compile(
     "[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-_MARKUP = re.compile(r"([\\`*_\[\]<>&~|$#])")
+_MARKUP = re.compile(r"[\\`*_\[\]<>&~|$#]")
 # Only at the beginning of a line: lists, headings' underlines, numbered lists.
-_LINE_MARKUP = re.compile(r"^([-+=:]|\d{1,9}(?=[.)]))")
+_LINE_MARKUP = re.compile(r"^([-+=:]|[0-9]{1,9}(?=[.)]))")
+_LINE_BEGINNINGS = frozenset("-+=:0123456789")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufeff]")
 
 
@@ -49,9 +51,8 @@ def as_markdown(page: Document) -> str:
     facts = {"url": page.url, "title": title, "fetched_at": page.fetched_at,
              "language": page.language}  # fmt: skip
     front = "".join(f"{name}: {_yaml(value)}\n" for name, value in facts.items() if value)
-    heading = f"# {_escaped(title)}\n\n" if title else ""
-    lines = (_escaped(line) for line in page.text.splitlines())
-    body = "".join(f"{line}\n\n" for line in lines if line)
+    heading = "".join(f"# {line}\n\n" for line in _escaped_lines(title))
+    body = "".join(f"{line}\n\n" for line in _escaped_lines(page.text))
     return f"---\n{front}---\n\n{heading}{body}"
 
 
@@ -64,10 +65,11 @@ def file_name(page: Document, suffix: str) -> str:
     return f"{site}/{name}{suffix}"
 
 
-def _escaped(line: str) -> str:
-    """A line that Markdown shows as it stands, but for white space at its ends."""
-    line = _INVISIBLE.sub(" ", line).strip()
-    return _LINE_MARKUP.sub(_defused, _MARKUP.sub(r"\\\1", line))
+def _escaped_lines(text: str) -> Iterator[str]:
+    """The lines that are not empty, each such that Markdown shows it as it stands."""
+    for line in _MARKUP.sub(r"\\\g<0>", _INVISIBLE.sub(" ", text)).splitlines():
+        if line := line.strip():
+            yield _LINE_MARKUP.sub(_defused, line) if line[0] in _LINE_BEGINNINGS else line
 
 
 def _defused(match: re.Match[str]) -> str:

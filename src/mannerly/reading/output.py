@@ -5,7 +5,6 @@ disk; a failure or an interrupt leaves whatever had the name before. A suffix `.
 compresses. What is no ordinary file (a pipe, /dev/stdout) is written as it is.
 """
 
-import gzip
 import io
 import os
 import shutil
@@ -16,10 +15,12 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 import zstandard
+from isal import igzip
 
 from mannerly.errors import UsageError
 
 COMPRESSIONS = (".gz", ".zst")
+_GZIP_LEVEL = 2
 
 
 def layout_suffix(path: Path) -> str:
@@ -115,10 +116,9 @@ def text_target(output: Path | None) -> Iterator[TextIO]:
 @contextmanager
 def _compressed(file: BinaryIO, compression: str) -> Iterator[BinaryIO]:
     if compression == ".gz":
-        # Without the time of day: the same pages give the same file.
-        with gzip.GzipFile(
-            filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0
-        ) as packed:
+        # ISA-L at 2 takes 0.14 ms for 38 kB of text where zlib at 6 takes 4 ms, for a sixth more
+        # bytes. Without the time of day: the same pages give the same file.
+        with igzip.IGzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed:  # type: ignore[no-untyped-call]
             yield cast("BinaryIO", packed)
     elif compression == ".zst":
         with zstandard.ZstdCompressor(level=3).stream_writer(file, closefd=False) as packed:

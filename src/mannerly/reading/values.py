@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 # Line ends to some readers of "one document a line", and legal in JSON strings as they are.
-_LINE_ENDS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+_LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def json_line(document: Mapping[str, object]) -> str:
     """One line of JSON, for every reader: no NaN, nothing that somebody takes for a line end."""
     text = json.dumps(plain(dict(document)), ensure_ascii=False, allow_nan=False)
-    return text if text.isascii() else text.translate(_LINE_ENDS)
+    # Three searches in C; `str.translate` took 4 ms for a page of 38 kB.
+    for char, code in _LINE_ENDS.items():
+        text = text.replace(char, code)
+    return text
 
 
 def plain(value: object) -> object:
