@@ -3,7 +3,6 @@
 DIR/lock          held (flock) by the crawler that runs here
 DIR/frontier.db   the frontier, unless --db-url says otherwise
 DIR/journal, pages, fetches: the store (`mannerly.store.layout`)
-DIR/search        the full-text index (`mannerly.reading.index`)
 """
 
 import fcntl
