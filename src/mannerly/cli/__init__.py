@@ -9,7 +9,10 @@ from mannerly.cli.audit import audit
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
+from mannerly.cli.export import export
 from mannerly.cli.query import query
+from mannerly.cli.search import search
+from mannerly.cli.show import show
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
 from mannerly.errors import MannerlyError, UsageError
@@ -25,7 +28,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, audit, exclude, demo, simweb):
+for command in (crawl, status, query, show, search, export, audit, exclude, demo, simweb):
     app.add_command(command)
 
 

@@ -20,12 +20,16 @@ def config_options(*names: str) -> Callable[[F], F]:
     def decorate(command: F) -> F:
         for name in reversed(names or tuple(OPTIONS)):
             command = _click_option(OPTIONS[name])(command)
-        file_option = click.option(
-            "--config", "config_file", metavar="FILE", type=click.Path(path_type=Path),
-            help="TOML file with any of these options, by section.")  # fmt: skip
-        return file_option(command)
+        return _file_option(command)
 
     return decorate
+
+
+def _file_option(command: F) -> F:
+    option = click.option(
+        "--config", "config_file", metavar="FILE", type=click.Path(path_type=Path),
+        help="TOML file with any of these options, by section.")  # fmt: skip
+    return option(command)
 
 
 def _click_option(option: Option) -> Callable[[F], F]:
@@ -36,6 +40,22 @@ def _click_option(option: Option) -> Callable[[F], F]:
         flag = f"{option.flag}/--no-{option.flag.removeprefix('--')}"
         return click.option(flag, option.name, default=None, help=help_text)
     return click.option(option.flag, option.name, metavar=option.meta, help=help_text)
+
+
+def data_dirs_option(command: F) -> F:
+    """`--data-dir`, which may be repeated: what several machines crawled is read as one."""
+    option = OPTIONS["data_dir"]
+    help_text = f"{option.help} May be repeated: read as one.  [default: {option.shown_default}]"
+    repeated = click.option(
+        option.flag, "data_dirs", metavar=option.meta, multiple=True, help=help_text)  # fmt: skip
+    return _file_option(repeated(command))
+
+
+def data_dirs_of(config_file: Path | None, data_dirs: tuple[str, ...]) -> list[Path]:
+    """The directories that were named; else the one of the environment, the file, the default."""
+    if not data_dirs:
+        return [load_config(config_file, {}).crawl.data_dir]
+    return [load_config(config_file, {"data_dir": name}).crawl.data_dir for name in data_dirs]
 
 
 def load_config(config_file: Path | None, flags: dict[str, object]) -> Config:

@@ -62,10 +62,10 @@ def test_csv(data_dir: Path) -> None:
     ]
 
 
-def test_json_is_an_object_a_line(data_dir: Path, tmp_path: Path) -> None:
-    output = tmp_path / "out.json"
+def test_jsonl_is_an_object_a_line(data_dir: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
     ask_well(
-        data_dir, "--format", "json", "--output", str(output),
+        data_dir, "--format", "jsonl", "--output", str(output),
         "SELECT url, truncated, fetched_at FROM pages ORDER BY url",
     )  # fmt: skip
     first, second = map(json.loads, output.read_text().splitlines())
@@ -73,14 +73,14 @@ def test_json_is_an_object_a_line(data_dir: Path, tmp_path: Path) -> None:
     assert second == {
         "url": "https://site.test/2",
         "truncated": False,
-        "fetched_at": "2027-01-15 08:00:02.250000",
+        "fetched_at": "2027-01-15T08:00:02.250000",
     }
 
 
 def test_parquet(data_dir: Path, tmp_path: Path) -> None:
     output = tmp_path / "it's.parquet"
     sql = "SELECT url_hash FROM fetches ORDER BY 1; -- all"
-    ask_well(data_dir, "--format", "parquet", "--output", str(output), sql.replace("; -- all", ""))
+    ask_well(data_dir, "--format", "parquet", "--output", str(output), sql)
     assert pq.read_table(output)["url_hash"].to_pylist() == [1, 2]
     with pytest.raises(UsageError, match="--output"):
         raise ask(data_dir, "--format", "parquet", sql).exception or AssertionError
