@@ -42,6 +42,7 @@ from mannerly.model import (
     Lease,
     ListedUrl,
     NewUrl,
+    RobotsRecord,
     SiteFacts,
     UrlFacts,
 )
@@ -195,6 +196,10 @@ class Frontier(Protocol):
 
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         """What the frontier knows of a URL and of its site."""
+
+    async def robots_of(self, site: str, origin: str) -> RobotsRecord | None:
+        """What is kept of one origin's robots.txt, as a lease would bring it; None: nothing. For
+        whoever explains a decision: reading it needs no lease, and gives no right to visit."""
 
     async def iterate(
         self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000

@@ -30,7 +30,7 @@ from mannerly.frontier.postgres.leasing import Leaser
 from mannerly.frontier.postgres.session import Session
 from mannerly.frontier.postgres.trouble import AGAIN, LOCKED
 from mannerly.frontier.site_ids import SiteIds
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
+from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -155,6 +155,9 @@ class PostgresFrontier:
 
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         return await self._run("explain", lambda: listing.explain(self._session, site, hash_))
+
+    async def robots_of(self, site: str, origin: str) -> RobotsRecord | None:
+        return await self._run("robots_of", lambda: listing.robots_of(self._session, site, origin))
 
     async def iterate(
         self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000

@@ -195,6 +195,11 @@ FROM unnest(%s, %s) AS wanted (site, origin)
 """
 """Not of all origins of a site: it may have thousands."""
 
+ROBOTS_OF = """
+SELECT robots.state, robots.body, robots.fetched_at, robots.failures
+FROM site JOIN robots ON robots.site = site.id WHERE site.key = %s AND robots.origin = %s
+"""
+
 STAMP = """
 UPDATE clock SET ready_at = %s, holder = %s, token = given.token
 FROM unnest(%s, %s) AS given (site, token) WHERE clock.site = given.site

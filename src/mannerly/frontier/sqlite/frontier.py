@@ -33,7 +33,7 @@ from mannerly.frontier.sqlite import (
 )
 from mannerly.frontier.sqlite.adding import Batch, total
 from mannerly.frontier.sqlite.database import Database, Synchronous
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
+from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -160,6 +160,9 @@ class SqliteFrontier:
 
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         return await self._run(lambda database: looking.explain(database, site, hash_))
+
+    async def robots_of(self, site: str, origin: str) -> RobotsRecord | None:
+        return await self._run(lambda database: looking.robots_of(database, site, origin))
 
     async def iterate(
         self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000

@@ -230,6 +230,11 @@ SELECT url, hash, depth, priority, seq, source, referrer, 0
 FROM spill WHERE site = ? AND hash = ?
 """
 
+ROBOTS_OF = """
+SELECT robots.state, robots.body, robots.fetched_at, robots.failures
+FROM site JOIN robots ON robots.site = site.id WHERE site.key = ? AND robots.origin = ?
+"""
+
 GOING_BEFORE = """
 SELECT count(*) FROM (
     SELECT 1 FROM queue WHERE site = ? AND (priority, seq) < (?, ?) LIMIT ?
