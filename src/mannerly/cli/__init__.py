@@ -8,6 +8,7 @@ from mannerly import __version__
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
+from mannerly.cli.explain import explain
 from mannerly.cli.query import query
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -24,7 +25,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, exclude, demo, simweb):
+for command in (crawl, status, query, explain, exclude, demo, simweb):
     app.add_command(command)
 
 

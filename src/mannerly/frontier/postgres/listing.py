@@ -1,4 +1,4 @@
-"""Looking: explain, robots_of, iterate, iterate_sites. Each answer is a consistent view of its own."""
+"""Looking: explain, robots_of, iterate, iterate_sites. Each answer is a consistent view."""
 
 from mannerly.frontier.contract import Cursor, Kind, SitePortion, UrlPortion
 from mannerly.frontier.postgres import statements
