@@ -23,7 +23,7 @@ import zstandard
 
 from mannerly.clock import SystemClock
 from mannerly.model import FetchRecord, PageRecord
-from mannerly.store import JournalStore
+from mannerly.store import JournalStore, Rows
 
 _TEXT_CHARS = 10_000
 
@@ -102,7 +102,7 @@ def main() -> None:
                 stream_bytes += len(stream.compress(raw))
                 single_bytes += len(single.compress(raw))
             start_ms, start_at = cpu_ms(), time.monotonic()
-            store.write(sequence, fetches, pages)
+            store.write(sequence, Rows(fetches, pages))
             store.settle(sequence, [])
             middle_ms = cpu_ms()
             store.roll()

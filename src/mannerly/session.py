@@ -158,7 +158,7 @@ async def _bring_back_the_dead(frontier: Frontier, config: Config) -> None:
     recovered = recover(data_dir, states.get, writers=dead)
     log.info(
         "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
-        recovered.pages,
+        recovered.rows["pages"],
     )
     for path in recovered.set_aside:
         log.warning("nobody can vouch for %s; it was set aside", path)

@@ -19,7 +19,7 @@ import pytest
 
 from mannerly.clock import SystemClock
 from mannerly.model import FetchRecord, PageRecord
-from mannerly.store import JournalStore, dead_writers, open_store, recover
+from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
 from mannerly.store.disk import Disk
 
 SPAWN = multiprocessing.get_context("forkserver")
@@ -84,8 +84,10 @@ def crawl(data_dir: Path, writer: int, base: int, checkpoints: int, kill_at: int
         good, stale = base + sequence, -(base + sequence)
         store.write(
             sequence,
-            [fetched(good, GOOD), fetched(stale, STALE)],
-            [stored(good, GOOD), stored(stale, STALE)],
+            Rows(
+                [fetched(good, GOOD), fetched(stale, STALE)],
+                [stored(good, GOOD), stored(stale, STALE)],
+            ),
         )
         refused = [] if sequence % 3 == 0 else [STALE]
         word = data_dir / f"frontier-{writer}.json"

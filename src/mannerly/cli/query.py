@@ -18,6 +18,7 @@ from rich.text import Text
 from mannerly.cli.options import config_options, load_config
 from mannerly.errors import UsageError
 from mannerly.store import open_store
+from mannerly.store.tables import TABLES
 
 _EXAMPLES = """\
 examples:
@@ -47,7 +48,7 @@ _BORDER = 3
 def query(
     config_file: Path | None, layout: str, output: Path | None, sql: str | None, **flags: object
 ) -> None:
-    """Ask the crawl's tables, `pages` and `fetches`, in SQL (DuckDB). Without SQL: list them."""
+    """Ask the crawl's tables in SQL (DuckDB). Without SQL: list them."""
     if layout == "parquet" and output is None:
         raise UsageError("--format parquet needs --output FILE")
     data_dir = load_config(config_file, flags).crawl.data_dir
@@ -67,9 +68,9 @@ def query(
 
 
 def _describe(store: duckdb.DuckDBPyConnection) -> None:
-    for view in ("pages", "fetches"):
-        click.echo(view)
-        for name, kind, *_ in store.execute(f"DESCRIBE {view}").fetchall():
+    for table in TABLES:
+        click.echo(table.name)
+        for name, kind, *_ in store.execute(f"DESCRIBE {table.name}").fetchall():
             click.echo(f"  {name:15} {kind.lower()}")
     click.echo(_EXAMPLES)
 

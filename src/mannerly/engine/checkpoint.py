@@ -88,9 +88,7 @@ class Checkpointer:
         self._sequence += 1
         sequence = self._sequence
         await self._patience.until_done(
-            lambda: self._store_executor.run(
-                lambda: self._store.write(sequence, batch.fetches, batch.pages)
-            )
+            lambda: self._store_executor.run(lambda: self._store.write(sequence, batch.rows))
         )
         await self._add(batch)
         committed = await self._patience.until_done(

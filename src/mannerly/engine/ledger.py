@@ -22,6 +22,7 @@ from mannerly.model import (
     RobotsSeen,
     Settled,
 )
+from mannerly.store.contract import Rows
 
 
 class Release(NamedTuple):
@@ -47,8 +48,8 @@ class Batch:
     releases: list[Release] = field(default_factory=list)
     learned: list[Learned] = field(default_factory=list)
     links: list[NewUrl] = field(default_factory=list)
-    fetches: list[FetchRecord] = field(default_factory=list)
-    pages: list[PageRecord] = field(default_factory=list)
+    rows: Rows = field(default_factory=Rows)
+    """For the store."""
     text_bytes: int = 0
     due_at: float = math.inf
     """When the first of the released sites may be visited again."""
@@ -117,7 +118,7 @@ class Ledger:
         self._batch.settled.append(
             Settled(lease.handle, lease.token, url.priority, url.seq, url.hash, outcome)
         )
-        self._batch.fetches.append(fetch)
+        self._batch.rows.add(fetch)
 
     def defer(self, lease: Lease, url: QueuedUrl, priority: int) -> None:
         """The URL was tried in vain: it goes to `priority`, behind what waits there."""
@@ -137,5 +138,5 @@ class Ledger:
         self._batch.links.extend(links)
 
     def store(self, page: PageRecord) -> None:
-        self._batch.pages.append(page)
+        self._batch.rows.add(page)
         self._batch.text_bytes += len(page.text)

@@ -11,20 +11,44 @@ is each page exactly once, whatever was killed in between:
 
 After a crash, `recover` asks the frontier how far each dead writer came (`WriterState`): batches up
 to that sequence count, later ones are void (their URLs are still pending; they are fetched again).
+
+Rows that tell of what happened, and not of what a lease settled, are never void: they stand from
+the moment their batch is durable (which tables have such rows: `mannerly.store.tables`).
 """
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable
+from typing import Any, Protocol, TypeVar, cast
 
-from mannerly.model import FetchRecord, PageRecord
+Record = tuple[Any, ...]
+"""A row of one of the store's tables: a NamedTuple of `mannerly.model`."""
+
+R = TypeVar("R", bound=Record)
+
+
+class Rows:
+    """The rows of one checkpoint, of whatever tables. Which table a row is of, its type says."""
+
+    def __init__(self, *records: Iterable[Record]) -> None:
+        self._rows: dict[type[Record], list[Record]] = {}
+        for some in records:
+            for record in some:
+                self.add(record)
+
+    def add(self, record: Record) -> None:
+        self._rows.setdefault(type(record), []).append(record)
+
+    def of(self, kind: type[R]) -> list[R]:
+        """The rows of one table."""
+        return cast("list[R]", self._rows.get(kind, []))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._rows.values()))
 
 
 class Store(Protocol):
     """One writer's side of the store. Blocking; the engine runs it on an executor."""
 
-    def write(
-        self, sequence: int, fetches: Sequence[FetchRecord], pages: Sequence[PageRecord]
-    ) -> None:
+    def write(self, sequence: int, rows: Rows) -> None:
         """Append one batch and make it durable. `StoreError`: it is not durable; nothing of it
         counts, and the same sequence may be written again once the disk is mended."""
 

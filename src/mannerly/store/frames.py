@@ -9,13 +9,13 @@ that counts can come behind it.
 | kind | sequence | payload |
 |---|---|---|
 | HEADER | last sequence journalled before this segment | format version, writer |
-| BATCH | the checkpoint's | counts of rows, Arrow stream of fetches, Arrow stream of pages |
+| BATCH | the checkpoint's | how many tables; name, rows and bytes of each; their Arrow streams |
 | SETTLED | the checkpoint's | the refused tokens |
 """
 
 import os
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -24,13 +24,14 @@ import xxhash
 
 from mannerly.errors import SchemaError, StoreError
 
-VERSION = 1
+VERSION = 2
 
 _MAGIC = b"Mjrn"
 _FRAME = struct.Struct("<4sBQQ")
 _CHECKSUM = struct.Struct("<Q")
 _HEADER = struct.Struct("<IQ")
-_BATCH = struct.Struct("<IIQ")
+_TABLES = struct.Struct("<H")
+_TABLE = struct.Struct("<BIQ")
 _OVERHEAD = _FRAME.size + _CHECKSUM.size
 _CHUNK = 1 << 20
 HEADER_BYTES = _OVERHEAD + _HEADER.size
@@ -52,13 +53,12 @@ class Frame(NamedTuple):
     checksum: int
 
 
-class Batch(NamedTuple):
-    """The payload of a BATCH, still encoded."""
+class Part(NamedTuple):
+    """The rows of one table in a BATCH, still encoded. Tables without rows are not there."""
 
-    fetch_rows: int
-    page_rows: int
-    fetches: pa.Buffer
-    pages: pa.Buffer
+    table: str
+    rows: int
+    stream: pa.Buffer
 
 
 def header(writer: int, after: int) -> bytes:
@@ -69,9 +69,14 @@ def settled(sequence: int, refused: Collection[int]) -> bytes:
     return _frame(Kind.SETTLED, sequence, struct.pack(f"<{len(refused)}q", *sorted(refused)))
 
 
-def batch(sequence: int, content: Batch) -> bytes:
-    counts = _BATCH.pack(content.fetch_rows, content.page_rows, len(content.fetches))
-    return _frame(Kind.BATCH, sequence, counts, content.fetches, content.pages)
+def batch(sequence: int, parts: Sequence[Part]) -> bytes:
+    names = [part.table.encode("ascii") for part in parts]
+    contents = [
+        _TABLE.pack(len(name), part.rows, len(part.stream)) + name
+        for name, part in zip(names, parts, strict=True)
+    ]
+    head = b"".join([_TABLES.pack(len(parts)), *contents])
+    return _frame(Kind.BATCH, sequence, head, *(part.stream for part in parts))
 
 
 def payload_at(frame: Frame, start: int) -> Frame:
@@ -121,12 +126,22 @@ def read_settled(fd: int, frame: Frame) -> frozenset[int]:
     return frozenset(struct.unpack(f"<{frame.length // 8}q", _payload(fd, frame)))
 
 
-def read_batch(fd: int, frame: Frame) -> Batch:
+def read_batch(fd: int, frame: Frame) -> list[Part]:
     """`StoreError` if the disk no longer gives what was written."""
     payload = pa.py_buffer(_payload(fd, frame))
-    fetch_rows, page_rows, middle = _BATCH.unpack_from(payload)
-    fetches = payload.slice(_BATCH.size, middle)
-    return Batch(fetch_rows, page_rows, fetches, payload.slice(_BATCH.size + middle))
+    (tables,) = _TABLES.unpack_from(payload)
+    at = _TABLES.size
+    contents: list[tuple[str, int, int]] = []
+    for _ in range(tables):
+        name_size, rows, size = _TABLE.unpack_from(payload, at)
+        at += _TABLE.size
+        contents.append((bytes(payload[at : at + name_size]).decode("ascii"), rows, size))
+        at += name_size
+    parts: list[Part] = []
+    for name, rows, size in contents:
+        parts.append(Part(name, rows, payload.slice(at, size)))
+        at += size
+    return parts
 
 
 def _frame(kind: Kind, sequence: int, *parts: bytes | pa.Buffer) -> bytes:

@@ -7,7 +7,8 @@
 - Only batches that the frontier committed are ever shown or rolled: while the writer lives it
   knows from the frontier's answer (`settle`), after its death `recover` asks the frontier. A batch
   that was written and not committed is void; its URLs are pending and come again with another
-  lease. So nothing is told of twice, by two leases.
+  lease. So nothing is told of twice, by two leases. (Rows that tell of what happened, whoever
+  settled what, stand from the moment batch *s* is durable: `mannerly.store.tables`.)
 - Which rows of *s* were refused is known to the frontier until *s* + 1 is committed, and to the
   journal from the moment *s* + 1 is durable: the mark of *s* stands before batch *s* + 1 and is
   covered by the same fsync, or is repeated at the head of a new segment. So whoever rolls *s*,
@@ -23,20 +24,20 @@ each before it writes the next; `StoreError` if it does not.
 """
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TypeVar
 
 from mannerly.clock import Clock
 from mannerly.errors import CrawlBusyError, StoreError
-from mannerly.model import FetchRecord, PageRecord
 from mannerly.store import frames, rolling
+from mannerly.store.contract import Rows
 from mannerly.store.disk import DISK, Disk
-from mannerly.store.frames import Batch
+from mannerly.store.frames import Part
 from mannerly.store.layout import Layout
 from mannerly.store.lock import WriterLock
 from mannerly.store.segments import Refused, Segment, counted
-from mannerly.store.tables import FETCHES, PAGES, encode
+from mannerly.store.tables import TABLES, encode
 
 T = TypeVar("T")
 
@@ -75,7 +76,7 @@ class JournalStore:
         self._fd = -1
         self._begun_at = 0.0
         self._lock = _guarded("open the journal", self._open)
-        known = self._layout.rolled(self._layout.fetches) | self._layout.rolled(self._layout.pages)
+        known = [name for table in TABLES for name in self._layout.rolled(table)]
         self._number = max((number for owner, number in known if owner == writer), default=0)
 
     def _open(self) -> WriterLock:
@@ -91,12 +92,9 @@ class JournalStore:
             self._disk.sync_dir(made)
         return lock
 
-    def write(
-        self, sequence: int, fetches: Sequence[FetchRecord], pages: Sequence[PageRecord]
-    ) -> None:
+    def write(self, sequence: int, rows: Rows) -> None:
         self._check_order(sequence)
-        content = Batch(len(fetches), len(pages), encode(FETCHES, fetches), encode(PAGES, pages))
-        data = frames.batch(sequence, content)
+        data = frames.batch(sequence, _encoded(rows))
         if self._is_full():
             self._finish()
         try:
@@ -170,7 +168,7 @@ class JournalStore:
             if self._pending in segment.batches:
                 break
             if not segment.rolled:
-                plan = counted(self._unrolled(), self._settled)[0]
+                plan = counted(self._unrolled(), self._settled, void=False)[0]
                 number = segment.number
                 files += rolling.roll(self._disk, self._layout, self._writer, number, plan).files
                 segment.rolled = True
@@ -213,6 +211,11 @@ class JournalStore:
                 self._disk.remove(segment.path)
             except OSError:
                 self._finished.append(segment)
+
+
+def _encoded(rows: Rows) -> list[Part]:
+    found = [(table, rows.of(table.record)) for table in TABLES]
+    return [Part(table.name, len(some), encode(table, some)) for table, some in found if some]
 
 
 def _guarded(what: str, work: Callable[[], T]) -> T:

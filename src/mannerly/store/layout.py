@@ -2,7 +2,7 @@
 
     journal/<writer>/lock          held (flock) by the living process that writes here
     journal/<writer>/000001.seg    checkpoints of one writer, in order
-    pages/<writer>-000001.parquet  the settled pages of that segment
+    pages/<writer>-000001.parquet  what counts of that segment, one directory per table
     fetches/<writer>-000001.parquet
     lost+found/                    segments that nobody could vouch for, kept for a person to judge
 
@@ -14,6 +14,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from mannerly.store.tables import MARK, TABLES, Table
 
 _WRITER = re.compile(r"[0-9a-f]{16}")
 _SEGMENT = re.compile(r"([0-9]{6,})\.seg")
@@ -31,23 +33,19 @@ class Layout:
         return self.root / "journal"
 
     @property
-    def pages(self) -> Path:
-        return self.root / "pages"
-
-    @property
-    def fetches(self) -> Path:
-        return self.root / "fetches"
+    def tables(self) -> list[Path]:
+        return [self.root / table.name for table in TABLES]
 
     @property
     def lost(self) -> Path:
         return self.root / "lost+found"
 
     def make(self) -> None:
-        for directory in (self.journal, self.pages, self.fetches):
+        for directory in (self.journal, *self.tables):
             directory.mkdir(parents=True, exist_ok=True)
 
     def exists(self) -> bool:
-        return self.journal.is_dir() or self.fetches.is_dir()
+        return self.journal.is_dir() or (self.root / MARK.name).is_dir()
 
     def writer_dir(self, writer: int) -> Path:
         return self.journal / f"{writer:016x}"
@@ -67,22 +65,18 @@ class Layout:
     def set_aside(self, writer: int, number: int) -> Path:
         return self.lost / f"{writer:016x}-{number:06d}.seg"
 
-    def parquet(self, table: Path, writer: int, number: int) -> Path:
-        """The file of a segment in `table` (`pages` or `fetches`)."""
-        return table / f"{writer:016x}-{number:06d}.parquet"
+    def parquet(self, table: Table, writer: int, number: int) -> Path:
+        """The file of a segment in `table`."""
+        return self.root / table.name / f"{writer:016x}-{number:06d}.parquet"
 
-    def rolled(self, table: Path) -> set[tuple[int, int]]:
+    def rolled(self, table: Table) -> set[tuple[int, int]]:
         """(writer, segment number) of every Parquet file in `table`."""
-        found = (_PARQUET.fullmatch(name) for name in _names(table))
+        found = (_PARQUET.fullmatch(name) for name in _names(self.root / table.name))
         return {(int(match[1], 16), int(match[2])) for match in found if match}
 
     def unfinished(self, writer: int) -> list[Path]:
         """Parquet files of a writer that were never given their name."""
-        return [
-            path
-            for table in (self.pages, self.fetches)
-            for path in table.glob(f".{writer:016x}-*.tmp")
-        ]
+        return [path for table in self.tables for path in table.glob(f".{writer:016x}-*.tmp")]
 
 
 def temporary(path: Path) -> Path:

@@ -1,7 +1,8 @@
-"""Reading the store: `pages` and `fetches` as views in DuckDB, also while the crawl runs.
+"""Reading the store: its tables as views in DuckDB, also while the crawl runs.
 
 A reader takes no lock and keeps nobody waiting. It sees the Parquet files that are there now, plus
-the settled batches that are still in a journal, each row once:
+the batches that are still in a journal (the settled ones, and of the others what happened whoever
+settles them), each row once:
 
 - segments are listed before Parquet files. A segment that is rolled in between shows in both
   lists, and is then left out; one that was rolled before is only in the second;
@@ -14,6 +15,7 @@ A view is a moment: to see what came later, open the store again.
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -23,20 +25,19 @@ import pyarrow as pa
 from mannerly.errors import NoCrawlError
 from mannerly.store import segments
 from mannerly.store.layout import Layout
-from mannerly.store.tables import FETCHES, PAGES, Table
+from mannerly.store.tables import MARK, TABLES, TIMESTAMP, Table
 
 
 class _Moment(NamedTuple):
-    """What there is to read at one moment, with the journalled rows in memory-mapped files."""
+    """What there is to read of one table at one moment, with the journalled rows in a
+    memory-mapped file."""
 
-    pages: list[Path]
-    fetches: list[Path]
-    journalled_pages: pa.Table
-    journalled_fetches: pa.Table
+    files: list[Path]
+    journalled: pa.Table
 
 
 def open_store(data_dirs: Path | Sequence[Path]) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection with the views `pages` and `fetches` over one or more data directories.
+    """A DuckDB connection with a view for each table over one or more data directories.
 
     Instants are of type TIMESTAMP, in UTC. `NoCrawlError` if there is no store in a directory.
     Whoever opens closes.
@@ -45,25 +46,25 @@ def open_store(data_dirs: Path | Sequence[Path]) -> duckdb.DuckDBPyConnection:
     for layout in layouts:
         if not layout.exists():
             raise NoCrawlError(f"there is no store in {layout.root}: name a crawl's data directory")
-    moment = _look(layouts)
+    moments = _look(layouts)
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
-    _view(connection, PAGES, moment.pages, moment.journalled_pages)
-    _view(connection, FETCHES, moment.fetches, moment.journalled_fetches)
+    for table, moment in zip(TABLES, moments, strict=True):
+        _view(connection, table, moment)
     return connection
 
 
-def _view(
-    connection: duckdb.DuckDBPyConnection, table: Table, files: list[Path], journalled: pa.Table
-) -> None:
+def _view(connection: duckdb.DuckDBPyConnection, table: Table, moment: _Moment) -> None:
     # Parquet keeps instants with their zone. The views show them without, because DuckDB gives
     # those to Python only where the package pytz happens to be installed.
-    columns = "* REPLACE (fetched_at AT TIME ZONE 'UTC' AS fetched_at)"
+    instants = [field.name for field in table.public if field.type == TIMESTAMP]
+    replaced = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in instants)
+    columns = f"* REPLACE ({replaced})" if instants else "*"
     name = f"journalled_{table.name}"
-    connection.register(name, journalled)
+    connection.register(name, moment.journalled)
     sources = [name]
-    if files:
-        sources.append(f"read_parquet([{', '.join(_literal(path) for path in files)}])")
+    if moment.files:
+        sources.append(f"read_parquet([{', '.join(_literal(path) for path in moment.files)}])")
     selects = [f"SELECT {columns} FROM {source}" for source in sources]  # noqa: S608
     connection.execute(f"CREATE VIEW {table.name} AS {' UNION ALL '.join(selects)}")
 
@@ -74,45 +75,46 @@ def _literal(path: Path) -> str:
     return f"'{pattern}'"
 
 
-def _look(layouts: Sequence[Layout]) -> _Moment:
+def _look(layouts: Sequence[Layout]) -> list[_Moment]:
     while True:
-        moment = _look_once(layouts)
-        if moment is not None:
-            return moment
+        moments = _look_once(layouts)
+        if moments is not None:
+            return moments
 
 
-def _look_once(layouts: Sequence[Layout]) -> _Moment | None:
-    """None if a segment was rolled under our eyes: it is in a Parquet file by now."""
-    pages: list[Path] = []
-    fetches: list[Path] = []
+def _look_once(layouts: Sequence[Layout]) -> list[_Moment] | None:
+    """In the order of `TABLES`. None if a segment was rolled under our eyes: it is in a Parquet
+    file by now."""
+    files: dict[str, list[Path]] = {table.name: [] for table in TABLES}
     unrolled: list[tuple[Layout, int, list[int]]] = []
     for layout in layouts:
         journals = {writer: layout.segments(writer) for writer in layout.writers()}
-        rolled = layout.rolled(layout.fetches)
-        # Pages get their name before fetches do, so none can be missing here.
-        with_pages = layout.rolled(layout.pages) & rolled
-        fetches += [layout.parquet(layout.fetches, *name) for name in sorted(rolled)]
-        pages += [layout.parquet(layout.pages, *name) for name in sorted(with_pages)]
+        # The mark gets its name last, so no file of a segment that has it can be missing here.
+        marked = layout.rolled(MARK)
+        for table in TABLES:
+            there = sorted(layout.rolled(table) & marked)
+            files[table.name] += [layout.parquet(table, *name) for name in there]
         for writer, numbers in journals.items():
-            left = [number for number in numbers if (writer, number) not in rolled]
+            left = [number for number in numbers if (writer, number) not in marked]
             unrolled.append((layout, writer, left))
-    with _Spool(PAGES) as page_rows, _Spool(FETCHES) as fetch_rows:
+    with ExitStack() as stack:
+        spools = {table.name: stack.enter_context(_Spool(table)) for table in TABLES}
         try:
             for source in unrolled:
-                for table, batch in _settled_rows(*source):
-                    (page_rows if table is PAGES else fetch_rows).add(batch)
+                for table, batch in _journalled_rows(*source):
+                    spools[table.name].add(batch)
         except FileNotFoundError:
             return None
-        return _Moment(pages, fetches, page_rows.mapped(), fetch_rows.mapped())
+        return [_Moment(files[table.name], spools[table.name].mapped()) for table in TABLES]
 
 
-def _settled_rows(
+def _journalled_rows(
     layout: Layout, writer: int, numbers: Sequence[int]
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
     journal = [
         segments.read_segment(layout.segment(writer, number), writer, number) for number in numbers
     ]
-    plan = segments.counted(journal, segments.marks_of(journal))
+    plan = segments.counted(journal, segments.marks_of(journal), void=True)
     for segment, batches in zip(journal, plan, strict=True):
         yield from segments.rows(segment.path, batches)
 

@@ -11,6 +11,7 @@ Recovery may itself be killed at any step and run again, by several processes at
 writer's lock while it works on it, and every step is one of `mannerly.store.rolling`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,12 +36,13 @@ class Recovered:
     """Left alone: their processes live, or another recovery is at it."""
     batches_kept: int = 0
     batches_void: int = 0
-    """Never committed: their URLs are pending and will be fetched again."""
+    """Never committed: their URLs are pending and will be fetched again. What happened under them
+    is kept (`mannerly.store.tables`)."""
     batches_missing: int = 0
     """Committed, and yet not readable: the disk is damaged. What is left of their segments is in
     `set_aside`."""
-    fetches: int = 0
-    pages: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    """Kept, by table."""
     set_aside: list[Path] = field(default_factory=list)
     """Segments moved to `lost+found`, because the frontier does not know their writer or because
     they are damaged."""
@@ -108,12 +110,13 @@ def _recover_one(
         void = len({number for s in journal for number in s.batches} - vouched.keys())
     for segment in doubtful:
         report.set_aside.append(_set_aside(disk, layout, writer, segment))
-    for segment, batches in zip(journal, segments.counted(journal, vouched), strict=True):
+    # Of a writer that the frontier does not know nothing is believed: it is all set aside.
+    plan = segments.counted(journal, vouched, void=state is not None)
+    for segment, batches in zip(journal, plan, strict=True):
         rolled = rolling.roll(disk, layout, writer, segment.number, batches)
         rolling.discard(disk, segment.path)
-        report.batches_kept += len(batches)
-        report.fetches += rolled.fetches
-        report.pages += rolled.pages
+        report.batches_kept += sum(batch.refused is not None for batch in batches)
+        report.rows += rolled.rows
     report.batches_void += void
 
 

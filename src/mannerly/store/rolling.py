@@ -1,18 +1,20 @@
-"""Rolling: the settled rows of one segment become two Parquet files, and the segment goes.
+"""Rolling: what counts of one segment becomes a Parquet file per table, and the segment goes.
 
 The order of the steps is what makes it safe to be killed between any two of them:
 
-1. both files are written under temporary names and made durable;
-2. `pages` gets its name, durably, then `fetches` does. The file in `fetches` is the mark that the
-   segment is rolled: a reader that sees it no longer reads the segment, one that does not ignores
-   the `pages` file of the same name;
+1. all files are written under temporary names and made durable; a table without rows has none;
+2. they get their names, durably, `fetches` last. The file in `fetches` is the mark that the segment
+   is rolled: a reader that sees it no longer reads the segment, one that does not ignores the files
+   of the same name in other tables;
 3. the segment is removed, durably, before the next one is rolled.
 
 Killed before 3 the segment is rolled again, to the same names with the same rows. One record batch
 and one row group per table are in memory at a time, however long the segment is.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ from mannerly.store import segments
 from mannerly.store.disk import Disk
 from mannerly.store.layout import Layout, temporary
 from mannerly.store.segments import Counted
-from mannerly.store.tables import FETCHES, PAGES, Table
+from mannerly.store.tables import MARK, TABLES, Table
 
 # Large enough that compression and statistics pay, small enough to be held in memory twice.
 _ROW_GROUP_BYTES = 32 << 20
@@ -32,8 +34,8 @@ _ROW_GROUP_ROWS = 50_000
 
 class Rolled(NamedTuple):
     files: int
-    fetches: int
-    pages: int
+    rows: Counter[str]
+    """By table."""
 
 
 def roll(
@@ -44,27 +46,29 @@ def roll(
     `OSError` if the disk does not do it: roll it again.
     """
     segment = layout.segment(writer, number)
-    fetches_path = layout.parquet(layout.fetches, writer, number)
-    pages_path = layout.parquet(layout.pages, writer, number)
+    files = [TableFile(table, layout.parquet(table, writer, number)) for table in TABLES]
+    by_table = {file.table.name: file for file in files}
     try:
-        with TableFile(FETCHES, fetches_path) as fetches, TableFile(PAGES, pages_path) as pages:
+        with ExitStack() as stack:
+            for file in files:
+                stack.enter_context(file)
             for table, batch in segments.rows(segment, batches):
-                (pages if table is PAGES else fetches).add(batch)
-            if pages.rows:
+                by_table[table.name].add(batch)
+            if any(file.rows for file in files):
                 # The mark that the segment is rolled, also where no fetch is told of.
-                fetches.begin()
+                by_table[MARK.name].begin()
     except OSError:
         # The disk is full, most likely: give back what the attempt took.
-        for path in (fetches_path, pages_path):
-            disk.remove(temporary(path))
+        for file in files:
+            disk.remove(temporary(file.path))
         raise
-    files = [file for file in (pages, fetches) if file.begun]
-    for file in files:
+    begun = [file for file in files if file.begun]
+    for file in begun:
         disk.sync_file(temporary(file.path))
-    for file in files:
+    for file in begun:
         disk.rename(temporary(file.path), file.path)
         disk.sync_dir(file.path.parent)
-    return Rolled(len(files), fetches.rows, pages.rows)
+    return Rolled(len(begun), Counter({file.table.name: file.rows for file in files}))
 
 
 def discard(disk: Disk, segment: Path) -> None:
@@ -77,9 +81,9 @@ class TableFile:
     """A Parquet file in the making, under its temporary name. No row, no file."""
 
     def __init__(self, table: Table, path: Path) -> None:
+        self.table = table
         self.path = path
         self.rows = 0
-        self._table = table
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = self._held_rows = 0
         self._sink: pa.OSFile | None = None
@@ -94,11 +98,11 @@ class TableFile:
             self._sink = pa.OSFile(str(temporary(self.path)), "wb")
             self._writer = pq.ParquetWriter(
                 self._sink,
-                self._table.public,
+                self.table.public,
                 compression="zstd",
                 compression_level=3,
-                use_dictionary=self._table.dictionary,
-                write_statistics=self._table.statistics,
+                use_dictionary=self.table.dictionary,
+                write_statistics=self.table.statistics,
                 store_schema=True,
             )
 
@@ -116,7 +120,7 @@ class TableFile:
         if self._held:
             self.begin()
             assert self._writer is not None
-            group = pa.Table.from_batches(self._held, self._table.public)
+            group = pa.Table.from_batches(self._held, self.table.public)
             self._writer.write_table(group, row_group_size=group.num_rows)
             self._held.clear()
             self._held_bytes = self._held_rows = 0

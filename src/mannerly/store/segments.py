@@ -3,6 +3,9 @@
 A batch counts if somebody vouches for its sequence: the writer's own SETTLED mark, or, after its
 death, the frontier. Where a sequence was written twice (the first attempt failed, or was never
 committed), the later one counts.
+
+Of a batch that nobody vouches for, rows that are not bound to a lease stand all the same:
+`counted` takes it along, as void.
 """
 
 import os
@@ -17,7 +20,7 @@ from mannerly.errors import StoreError
 from mannerly.store import frames, tables
 from mannerly.store.frames import Frame, Kind
 from mannerly.store.layout import Layout
-from mannerly.store.tables import FETCHES, PAGES, Table
+from mannerly.store.tables import Table
 
 Refused = frozenset[int]
 
@@ -44,7 +47,8 @@ class Counted(NamedTuple):
     """A batch whose rows count, but for those of the refused tokens."""
 
     frame: Frame
-    refused: Refused
+    refused: Refused | None
+    """None: all tokens. The batch is void; only rows without a token count."""
 
 
 def read_segment(path: Path, writer: int, number: int) -> Segment:
@@ -85,10 +89,12 @@ def rows(path: Path, batches: Sequence[Counted]) -> Iterator[tuple[Table, pa.Rec
     fd = os.open(path, os.O_RDONLY)
     try:
         for frame, refused in batches:
-            content = frames.read_batch(fd, frame)
-            for table, stream in ((FETCHES, content.fetches), (PAGES, content.pages)):
-                for batch in tables.decode(stream):
-                    yield table, tables.public(batch, refused)
+            for part in frames.read_batch(fd, frame):
+                table = tables.named(part.table)
+                if refused is None and table.leased:
+                    continue
+                for batch in tables.decode(part.stream):
+                    yield table, tables.public(table, batch, refused or ())
     finally:
         os.close(fd)
 
@@ -98,14 +104,17 @@ def marks_of(journal: Sequence[Segment]) -> dict[int, Refused]:
     return {sequence: refused for segment in journal for sequence, refused in segment.marks.items()}
 
 
-def counted(journal: Sequence[Segment], vouched: Mapping[int, Refused]) -> list[list[Counted]]:
-    """Per segment, the batches that count, in order of sequence."""
+def counted(
+    journal: Sequence[Segment], vouched: Mapping[int, Refused], *, void: bool
+) -> list[list[Counted]]:
+    """Per segment, the batches that count, in order of sequence; with `void` also the others, for
+    what stands of them."""
     home = {sequence: segment.number for segment in journal for sequence in segment.batches}
     return [
         [
-            Counted(segment.batches[sequence], vouched[sequence])
+            Counted(segment.batches[sequence], vouched.get(sequence))
             for sequence in sorted(segment.batches)
-            if sequence in vouched and home[sequence] == segment.number
+            if (void or sequence in vouched) and home[sequence] == segment.number
         ]
         for segment in journal
     ]

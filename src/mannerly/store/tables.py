@@ -1,8 +1,14 @@
-"""The two tables: their columns, and how records become Arrow data and back.
+"""The tables: their columns, and how records become Arrow data and back.
 
-The columns are those of `FetchRecord` and `PageRecord`, in order. In the journal each row also has
-the token of its lease, because it is only known later which leases were refused; `public` takes
-the refused rows and the token out.
+`TABLES` is the one place where a table is entered; the journal, rolling, recovery and reading go
+by it. The columns are the fields of the table's record, in order. A table of which a checkpoint has
+no row takes no byte and no time.
+
+A record whose first field is `token` speaks of what a lease settled. The token is only in the
+journal, because it is only known later which leases were refused: `public` takes the refused rows
+and the token out, and if the batch was never committed all such rows are void. A record without a
+token tells of something that happened, whatever the frontier says of it later: its row stands from
+the moment its batch is durable.
 
 Strings come from the web. What cannot be encoded as UTF-8 (a lone surrogate) is replaced by U+FFFD
 here and nowhere else; everything else is kept as it is, NUL included.
@@ -15,7 +21,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mannerly.errors import SchemaError
 from mannerly.model import FetchRecord, PageRecord
+from mannerly.store.contract import Record
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -56,41 +64,74 @@ class Table(NamedTuple):
     """What is known of a table."""
 
     name: str
+    record: type[Record]
     journal: pa.Schema
-    """With the token."""
+    """As the journal has it, with the token."""
     public: pa.Schema
     """As readers see it."""
+    bulk: int | None
+    """The field that may be large; None if none may."""
     dictionary: list[str]
     """Columns whose values repeat so much that Parquet should keep each once."""
     statistics: list[str]
     """Columns with minimum and maximum per row group. Not the texts: theirs are whole texts."""
 
+    @property
+    def leased(self) -> bool:
+        """Whether a row is void where its lease was refused or its batch never committed."""
+        return bool(self.journal.names[0] == "token")
 
-def _table(name: str, fields: Sequence[str], texts: set[str], dictionary: list[str]) -> Table:
+
+def _table(
+    name: str, record: type[Record], *, bulk: str = "", texts: set[str], dictionary: list[str]
+) -> Table:
+    fields: tuple[str, ...] = record._fields  # type: ignore[attr-defined]  # a NamedTuple has it
     journal = pa.schema([pa.field(field, _TYPES[field], nullable=False) for field in fields])
-    public = journal.remove(0)
+    public = journal.remove(0) if fields[0] == "token" else journal
     return Table(
-        name, journal, public, dictionary, [field for field in public.names if field not in texts]
+        name,
+        record,
+        journal,
+        public,
+        fields.index(bulk) if bulk else None,
+        dictionary,
+        [field for field in public.names if field not in texts],
     )
 
 
 FETCHES = _table(
     "fetches",
-    FetchRecord._fields,
-    {"redirect_to", "detail"},
-    ["site", "outcome", "status", "content_type", "depth", "tries", "address", "detail"],
+    FetchRecord,
+    texts={"redirect_to", "detail"},
+    dictionary=["site", "outcome", "status", "content_type", "depth", "tries", "address", "detail"],
 )
 PAGES = _table(
     "pages",
-    PageRecord._fields,
-    {"title", "text"},
-    ["site", "status", "content_type", "charset", "language", "truncated", "depth"],
+    PageRecord,
+    bulk="text",
+    texts={"title", "text"},
+    dictionary=["site", "status", "content_type", "charset", "language", "truncated", "depth"],
 )
+
+TABLES = (PAGES, FETCHES)
+"""In the order in which a rolled segment's files get their names."""
+MARK = FETCHES
+"""The last of them: its file says that a segment is rolled (`mannerly.store.rolling`)."""
+
+_BY_NAME = {table.name: table for table in TABLES}
+
+
+def named(name: str) -> Table:
+    """`SchemaError` if there is no such table."""
+    if name not in _BY_NAME:
+        raise SchemaError(f"the journal has a table {name!r}, which this Mannerly does not know")
+    return _BY_NAME[name]
+
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def encode(table: Table, records: Sequence[FetchRecord] | Sequence[PageRecord]) -> pa.Buffer:
+def encode(table: Table, records: Sequence[Record]) -> pa.Buffer:
     """The records as a compressed Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     # Measured per page of 10 kB: level 1 0.049 ms and 3.4 kB, level 3 0.055 ms and 2.4 kB, lz4
@@ -99,7 +140,7 @@ def encode(table: Table, records: Sequence[FetchRecord] | Sequence[PageRecord]) 
         compression=pa.Codec("zstd", compression_level=3), use_threads=False
     )
     with pa.ipc.new_stream(sink, table.journal, options=options) as stream:
-        for part in _parts(records):
+        for part in _parts(records, table.bulk):
             stream.write_batch(_batch(table.journal, part))
     return sink.getvalue()
 
@@ -111,21 +152,21 @@ def decode(stream: pa.Buffer) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def public(batch: pa.RecordBatch, refused: Collection[int]) -> pa.RecordBatch:
+def public(table: Table, batch: pa.RecordBatch, refused: Collection[int]) -> pa.RecordBatch:
     """The rows that count, as readers see them."""
+    if not table.leased:
+        return batch
     if refused:
         void = pc.is_in(batch.column(0), value_set=pa.array(sorted(refused), pa.int64()))
         batch = batch.filter(pc.invert(void))
     return batch.remove_column(0)
 
 
-def _parts(
-    records: Sequence[FetchRecord] | Sequence[PageRecord],
-) -> Iterator[Sequence[FetchRecord | PageRecord]]:
+def _parts(records: Sequence[Record], bulk: int | None) -> Iterator[Sequence[Record]]:
     """Cut into runs of at most `ROWS_PER_BATCH` rows and about `CHARS_PER_BATCH` of text."""
     start = chars = 0
     for index, record in enumerate(records):
-        chars += len(record.text) if isinstance(record, PageRecord) else 0
+        chars += len(record[bulk]) if bulk is not None else 0
         if chars >= CHARS_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
             yield records[start : index + 1]
             start, chars = index + 1, 0
@@ -133,7 +174,7 @@ def _parts(
         yield records[start:]
 
 
-def _batch(schema: pa.Schema, records: Sequence[FetchRecord | PageRecord]) -> pa.RecordBatch:
+def _batch(schema: pa.Schema, records: Sequence[Record]) -> pa.RecordBatch:
     columns = zip(*records, strict=True)
     arrays = [_array(field.type, values) for field, values in zip(schema, columns, strict=True)]
     return pa.record_batch(arrays, schema=schema)

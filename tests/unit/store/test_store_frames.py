@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.errors import SchemaError, StoreError
-from mannerly.store import JournalStore, frames, open_store, recover
-from mannerly.store.frames import Batch, Kind
+from mannerly.store import JournalStore, Rows, frames, open_store, recover
+from mannerly.store.frames import Kind, Part
 from mannerly.store.layout import Layout
 from mannerly.store.segments import read_segment
 from mannerly.store.tables import FETCHES, PAGES, encode
@@ -24,8 +24,11 @@ def small_segment() -> list[bytes]:
     """Frames as a writer of three checkpoints leaves them."""
     written = [frames.header(WRITER, 0)]
     for sequence in (1, 2, 3):
-        content = Batch(1, 1, encode(FETCHES, [fetch(sequence)]), encode(PAGES, [page(sequence)]))
-        written.append(frames.batch(sequence, content))
+        parts = [
+            Part("fetches", 1, encode(FETCHES, [fetch(sequence)])),
+            Part("pages", 1, encode(PAGES, [page(sequence)])),
+        ]
+        written.append(frames.batch(sequence, parts))
         written.append(frames.settled(sequence, {sequence * 100, -sequence}))
     return written
 
@@ -115,7 +118,7 @@ def test_a_segment_of_another_writer_is_refused(tmp_path: Path) -> None:
 
 def test_a_batch_that_reads_back_differently_is_not_rolled(tmp_path: Path) -> None:
     store = JournalStore(tmp_path, 7, clock=StillClock())
-    store.write(1, [fetch(1)], [page(1)])
+    store.write(1, Rows([fetch(1)], [page(1)]))
     store.settle(1, [])
     path = Layout(tmp_path).segment(7, 1)
     damaged = bytearray(path.read_bytes())

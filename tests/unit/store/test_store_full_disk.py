@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import StoreError
-from mannerly.store import JournalStore
+from mannerly.store import JournalStore, Rows
 from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen
 
 MIB = 1 << 20
@@ -38,7 +38,7 @@ def test_a_full_disk_stops_the_store_and_an_emptier_one_lets_it_go_on(small_disk
     records = [fetch(1)], [page(1, text=noise(MIB // 2))]
     with pytest.raises(StoreError, match="No space left on device"):  # noqa: PT012
         while True:
-            store.write(done + 1, *records)
+            store.write(done + 1, Rows(*records))
             done += 1
             store.settle(done, [])
             records = [fetch(done + 1)], [page(done + 1, text=noise(MIB // 2))]
@@ -49,12 +49,12 @@ def test_a_full_disk_stops_the_store_and_an_emptier_one_lets_it_go_on(small_disk
     assert list(small_disk.rglob("*.tmp")) == [], "a failed roll gives its space back"
     for _ in range(3):
         with pytest.raises(StoreError, match="No space left"):
-            store.write(done + 1, *records)
+            store.write(done + 1, Rows(*records))
     assert seen(small_disk / "data") == list(range(1, done + 1))
 
     ballast.unlink()
     assert store.roll(force=True) > 0
-    store.write(done + 1, *records)
+    store.write(done + 1, Rows(*records))
     store.settle(done + 1, [])
     store.close()
     wanted = list(range(1, done + 2))

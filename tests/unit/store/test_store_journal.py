@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import CrawlBusyError, StoreError
-from mannerly.store import JournalStore, dead_writers, open_store, recover
+from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
 from tests.unit.store.store_records import (
     FailingDisk,
     StillClock,
@@ -22,7 +22,7 @@ def make(data_dir: Path, writer: int = 7, **options: object) -> JournalStore:
 
 
 def checkpoint(store: JournalStore, sequence: int, *numbers: int) -> None:
-    store.write(sequence, [fetch(n) for n in numbers], [page(n) for n in numbers])
+    store.write(sequence, Rows([fetch(n) for n in numbers], [page(n) for n in numbers]))
     store.settle(sequence, [])
 
 
@@ -37,7 +37,7 @@ def test_every_column_comes_back(tmp_path: Path) -> None:
         language="", links=0, content_hash=-1, body_bytes=0,
     )  # fmt: skip
     store = make(tmp_path)
-    store.write(1, [fetch(1), odd_fetch], [page(1), odd_page])
+    store.write(1, Rows([fetch(1), odd_fetch], [page(1), odd_page]))
     store.settle(1, [])
     for _ in ("in the journal", "in Parquet"):
         with open_store(tmp_path) as connection:
@@ -58,7 +58,9 @@ def test_every_column_comes_back(tmp_path: Path) -> None:
 
 def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
     store = make(tmp_path)
-    store.write(1, [fetch(1, detail="\udcff")], [page(1, text="a\ud800b\udfff", title="fine")])
+    store.write(
+        1, Rows([fetch(1, detail="\udcff")], [page(1, text="a\ud800b\udfff", title="fine")])
+    )
     store.settle(1, [])
     store.close()
     with open_store(tmp_path) as connection:
@@ -70,7 +72,7 @@ def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
 
 def test_a_batch_is_seen_when_it_is_settled_and_not_before(tmp_path: Path) -> None:
     store = make(tmp_path)
-    store.write(1, [fetch(1)], [page(1)])
+    store.write(1, Rows([fetch(1)], [page(1)]))
     assert seen(tmp_path) == []
     assert store.roll(force=True) == 0
     store.settle(1, [])
@@ -83,7 +85,7 @@ def test_a_batch_is_seen_when_it_is_settled_and_not_before(tmp_path: Path) -> No
 
 def test_rows_of_refused_leases_are_void(tmp_path: Path) -> None:
     store = make(tmp_path)
-    store.write(1, [fetch(1, 10), fetch(2, 20), fetch(3, 30)], [page(1, 10), page(2, 20)])
+    store.write(1, Rows([fetch(1, 10), fetch(2, 20), fetch(3, 30)], [page(1, 10), page(2, 20)]))
     store.settle(1, [20, -5])
     assert seen(tmp_path) == [1]
     assert seen(tmp_path, "fetches") == [1, 3]
@@ -94,9 +96,9 @@ def test_rows_of_refused_leases_are_void(tmp_path: Path) -> None:
 
 def test_nothing_but_empty_or_refused_batches_leaves_no_file(tmp_path: Path) -> None:
     store = make(tmp_path)
-    store.write(1, [], [])
+    store.write(1, Rows())
     store.settle(1, [])
-    store.write(2, [fetch(1, 5)], [page(1, 5)])
+    store.write(2, Rows([fetch(1, 5)], [page(1, 5)]))
     store.settle(2, [5])
     assert seen(tmp_path) == seen(tmp_path, "fetches") == []
     assert store.roll(force=True) == 0
@@ -106,7 +108,7 @@ def test_nothing_but_empty_or_refused_batches_leaves_no_file(tmp_path: Path) -> 
 
 def test_pages_without_fetches_are_seen_too(tmp_path: Path) -> None:
     store = make(tmp_path)
-    store.write(1, [], [page(1)])
+    store.write(1, Rows([page(1)]))
     store.settle(1, [])
     assert seen(tmp_path) == [1]
     store.close()
@@ -123,7 +125,7 @@ def test_a_segment_ends_by_size_or_age(tmp_path: Path) -> None:
     checkpoint(store, 2, 2)
     checkpoint(store, 3, 3)
     assert store.roll() == 0
-    store.write(4, [], [page(n, text=str(2**n)) for n in range(10, 500)])
+    store.write(4, Rows([page(n, text=str(2**n)) for n in range(10, 500)]))
     assert store.roll() == 0, "its last batch is not settled"
     store.settle(4, [])
     assert store.roll() == 2
@@ -136,7 +138,9 @@ def test_a_segment_ends_by_size_or_age(tmp_path: Path) -> None:
 def test_a_large_batch_is_cut_into_bounded_pieces(tmp_path: Path) -> None:
     store = make(tmp_path)
     text = "x" * (1 << 20)
-    store.write(1, [], [page(n, text=text) for n in range(40)] + [page(n) for n in range(40, 2500)])
+    store.write(
+        1, Rows([page(n, text=text) for n in range(40)] + [page(n) for n in range(40, 2500)])
+    )
     store.settle(1, [])
     assert seen(tmp_path) == list(range(2500))
     store.close()
@@ -145,15 +149,15 @@ def test_a_large_batch_is_cut_into_bounded_pieces(tmp_path: Path) -> None:
 
 def test_order_is_insisted_on(tmp_path: Path) -> None:
     store = make(tmp_path)
-    store.write(5, [], [page(1)])
+    store.write(5, Rows([page(1)]))
     with pytest.raises(StoreError, match="before 5 was settled"):
-        store.write(6, [], [])
+        store.write(6, Rows())
     with pytest.raises(StoreError, match="6 was to be settled"):
         store.settle(6, [])
-    store.write(5, [], [page(2)])
+    store.write(5, Rows([page(2)]))
     store.settle(5, [])
     with pytest.raises(StoreError, match="7 was to be written after 5"):
-        store.write(7, [], [])
+        store.write(7, Rows())
     assert seen(tmp_path) == [2], "of two batches of a sequence the later counts"
     store.close()
     assert seen(tmp_path) == [2]
@@ -166,7 +170,7 @@ def test_a_journal_has_one_owner(tmp_path: Path) -> None:
     other = make(tmp_path, writer=8)
     assert dead_writers(tmp_path) == []
     checkpoint(store, 1, 1)
-    store.write(2, [fetch(2)], [page(2)])
+    store.write(2, Rows([fetch(2)], [page(2)]))
     store.close()
     other.close()
     assert dead_writers(tmp_path) == [7]
@@ -188,14 +192,14 @@ def test_a_failed_write_counts_for_nothing_and_can_be_repeated(
     disk = FailingDisk()
     store = make(tmp_path, disk=disk, segment_bytes=1)
     for sequence in range(1, 4):
-        store.write(sequence, [fetch(sequence, 1), fetch(-sequence, 2)], [page(sequence, 1)])
+        store.write(sequence, Rows([fetch(sequence, 1), fetch(-sequence, 2)], [page(sequence, 1)]))
         store.settle(sequence, [2])
         disk.fails = lambda name: code if name == step else None
         for _ in range(3):
             with pytest.raises(StoreError, match="cannot write to the journal"):
-                store.write(sequence + 1, [], [page(999)])
+                store.write(sequence + 1, Rows([page(999)]))
         disk.fails = lambda _: None
-    store.write(4, [fetch(4)], [page(4)])
+    store.write(4, Rows([fetch(4)], [page(4)]))
     assert seen(tmp_path) == [1, 2, 3]
     store.settle(4, [])
     assert seen(tmp_path) == seen(tmp_path, "fetches") == [1, 2, 3, 4]
@@ -211,7 +215,7 @@ def test_nothing_is_appended_after_a_failed_fsync(tmp_path: Path) -> None:
     first = tmp_path / "journal" / f"{7:016x}" / "000001.seg"
     disk.fails = lambda name: errno.EIO if name == "sync" else None
     with pytest.raises(StoreError):
-        store.write(2, [], [page(999)])
+        store.write(2, Rows([page(999)]))
     size = first.stat().st_size
     disk.fails = lambda _: None
     checkpoint(store, 2, 2)
@@ -228,10 +232,10 @@ def test_a_batch_that_awaits_its_commit_is_not_rolled_with_a_segment_that_failed
 ) -> None:
     disk = FailingDisk()
     store = make(tmp_path, disk=disk)
-    store.write(1, [fetch(1)], [page(1)])
+    store.write(1, Rows([fetch(1)], [page(1)]))
     disk.fails = lambda name: errno.EIO if name == "sync" else None
     with pytest.raises(StoreError):
-        store.write(1, [fetch(1)], [page(1)])
+        store.write(1, Rows([fetch(1)], [page(1)]))
     disk.fails = lambda _: None
     assert store.roll(force=True) == 0
     store.settle(1, [])
@@ -243,11 +247,11 @@ def test_a_batch_that_awaits_its_commit_is_not_rolled_with_a_segment_that_failed
 def test_a_mark_that_cannot_be_written_is_made_up_for(tmp_path: Path) -> None:
     disk = FailingDisk()
     store = make(tmp_path, disk=disk)
-    store.write(1, [fetch(1, 1), fetch(2, 2)], [])
+    store.write(1, Rows([fetch(1, 1), fetch(2, 2)], []))
     disk.fails = lambda name: errno.ENOSPC if name == "append" else None
     store.settle(1, [2])
     disk.fails = lambda _: None
-    store.write(2, [fetch(3)], [])
+    store.write(2, Rows([fetch(3)], []))
     assert seen(tmp_path, "fetches") == [1]
     store.close()
     recover(tmp_path, {7: (2, frozenset[int]())}.get, writers=[7])

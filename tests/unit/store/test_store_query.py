@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from mannerly.cli.query import query
 from mannerly.errors import NoCrawlError, UsageError
-from mannerly.store import JournalStore
+from mannerly.store import JournalStore, Rows
 from tests.unit.store.store_records import StillClock, fetch, page
 
 
@@ -19,7 +19,7 @@ from tests.unit.store.store_records import StillClock, fetch, page
 def data_dir(tmp_path: Path) -> Path:
     store = JournalStore(tmp_path / "data", 1, clock=StillClock())
     title = 'a, "b"\n[red]\x1b[31m'
-    store.write(1, [fetch(1), fetch(2)], [page(1, title=title), page(2, text="long " * 1000)])
+    store.write(1, Rows([fetch(1), fetch(2)], [page(1, title=title), page(2, text="long " * 1000)]))
     store.settle(1, [])
     store.close()
     return tmp_path / "data"

@@ -11,15 +11,15 @@ import pytest
 
 from mannerly.errors import NoCrawlError
 from mannerly.model import FetchRecord, PageRecord
-from mannerly.store import JournalStore, open_store, segments
+from mannerly.store import JournalStore, Rows, open_store, segments
 from mannerly.store.layout import Layout
-from mannerly.store.tables import FETCHES, PAGES
+from mannerly.store.tables import PAGES, TABLES
 from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen
 
 
 def fill(data_dir: Path, writer: int, *numbers: int, close: bool = True) -> JournalStore:
     store = JournalStore(data_dir, writer, clock=StillClock())
-    store.write(1, [fetch(n) for n in numbers], [page(n) for n in numbers])
+    store.write(1, Rows([fetch(n) for n in numbers], [page(n) for n in numbers]))
     store.settle(1, [])
     if close:
         store.close()
@@ -127,7 +127,7 @@ def keep_writing(data_dir: Path, stop: Event) -> None:
     sequence = 0
     while not stop.is_set():
         sequence += 1
-        store.write(sequence, [fetch(sequence, 1), fetch(-sequence, 2)], [page(sequence)])
+        store.write(sequence, Rows([fetch(sequence, 1), fetch(-sequence, 2)], [page(sequence)]))
         store.settle(sequence, [2])
         store.roll()
     store.close()
@@ -141,7 +141,7 @@ def test_counts_only_grow_while_another_process_writes_and_rolls(tmp_path: Path)
     writer.start()
     try:
         last = looks = rows = 0
-        while looks < 25 or len(Layout(tmp_path).rolled(tmp_path / "pages")) < 10:
+        while looks < 25 or len(Layout(tmp_path).rolled(PAGES)) < 10:
             assert writer.is_alive()
             with open_store(tmp_path) as connection:
                 for table in ("pages", "fetches"):
@@ -163,6 +163,6 @@ def test_counts_only_grow_while_another_process_writes_and_rolls(tmp_path: Path)
 
 def test_the_documentation_names_every_column() -> None:
     text = (Path(__file__).parents[3] / "docs" / "store.md").read_text(encoding="utf-8")
-    for table in (FETCHES, PAGES):
+    for table in TABLES:
         section = text.split(f"### {table.name}\n", 1)[1].split("\n#", 1)[0]
         assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == table.public.names

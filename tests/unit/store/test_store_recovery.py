@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import StoreError
-from mannerly.store import JournalStore, Recovered, dead_writers, recover
+from mannerly.store import JournalStore, Recovered, Rows, dead_writers, recover
 from mannerly.store.disk import Disk
 from mannerly.store.layout import Layout
 from tests.unit.store.store_records import (
@@ -32,7 +32,7 @@ def dead_journal(data_dir: Path, batches: int, *, settled: int) -> None:
     store = JournalStore(data_dir, WRITER, clock=StillClock())
     for n in range(1, batches + 1):
         rows = [(n, n), (100 + n, 1000 + n)]
-        store.write(n, [fetch(*row) for row in rows], [page(*row) for row in rows])
+        store.write(n, Rows([fetch(*row) for row in rows], [page(*row) for row in rows]))
         if n <= settled:
             store.settle(n, [1000 + n])
     store._lock.release()
@@ -49,7 +49,7 @@ def test_the_frontier_has_the_last_word(tmp_path: Path) -> None:
     report = run(tmp_path, (3, {1003}))
     assert (report.writers, report.live) == ([WRITER], [])
     assert (report.batches_kept, report.batches_void, report.batches_missing) == (3, 0, 0)
-    assert (report.pages, report.fetches) == (3, 3)
+    assert (report.rows["pages"], report.rows["fetches"]) == (3, 3)
     assert parquet_hashes(tmp_path) == parquet_hashes(tmp_path, "fetches") == [1, 2, 3]
     assert list((tmp_path / "journal").iterdir()) == []
 
@@ -84,7 +84,7 @@ def test_an_unknown_writer_loses_nothing(tmp_path: Path) -> None:
 def test_the_living_and_the_unasked_are_left_alone(tmp_path: Path) -> None:
     dead_journal(tmp_path, 1, settled=1)
     live = JournalStore(tmp_path, 5, clock=StillClock())
-    live.write(1, [fetch(77)], [page(77)])
+    live.write(1, Rows([fetch(77)], [page(77)]))
     assert dead_writers(tmp_path) == [WRITER]
     report = recover(tmp_path, lambda _: None, writers=[5])
     assert (report.live, report.writers) == ([5], [])
@@ -219,8 +219,8 @@ def test_no_power_failure_at_any_step_loses_or_doubles_a_row(tmp_path: Path) -> 
         if n == 3:
             disk.fails_next = "sync"
             with pytest.raises(StoreError):
-                store.write(n, *batch)
-        store.write(n, *batch)
+                store.write(n, Rows(*batch))
+        store.write(n, Rows(*batch))
         word = (n, frozenset({1000 + n}))
         store.settle(n, [1000 + n])
         store.roll()
