@@ -12,6 +12,7 @@ from mannerly.datadir import FRONTIER
 from mannerly.dburl import sqlite_path
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
+from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
 from mannerly.engine.ledger import Ledger
 from mannerly.engine.page import PageReader
@@ -156,6 +157,7 @@ def make_crawler(
     workers: int,
     tally: Tally,
     fetched_before: int,
+    consumer: Consumer = NOBODY,
 ) -> Crawler:
     """One process's crawler over an open frontier and an open store."""
     plan = EnginePlan.of(config, workers)
@@ -169,7 +171,7 @@ def make_crawler(
         transport=transport,
         robots=RobotsCache(agent),
         sieve=sieve,
-        reader=PageReader(plan, sieve, agent),
+        reader=PageReader(plan, sieve, agent, consumer),
         ledger=ledger,
         claims=FrontierClaims(plan, frontier, writer, tally),
         tally=tally,
@@ -185,6 +187,7 @@ def make_crawler(
         known=sieve.known,
         tally=tally,
         clock=world.clock,
+        consumer=consumer,
     )
     return Crawler(
         plan=plan,

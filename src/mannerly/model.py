@@ -376,3 +376,16 @@ class PageRecord(NamedTuple):
     content_hash: int
     """64-bit hash of the decoded body."""
     duration_s: float
+
+
+class ExtractRecord(NamedTuple):
+    """What a function of the user's made of a stored page: a row of the `extracts` table."""
+
+    token: int
+    """As in `FetchRecord`; not a column."""
+    url: str
+    url_hash: int
+    site: str
+    fetched_at: float
+    data: str
+    """A JSON object."""

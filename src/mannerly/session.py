@@ -10,8 +10,8 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor
 from mannerly.config import Config
 from mannerly.datadir import held
+from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
 from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
@@ -45,6 +46,17 @@ LAST_STATS_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
+class Host:
+    """A program that has a crawl run inside it, and decides itself when it ends."""
+
+    seeds: Iterable[str] = ()
+    """In place of a file; may be empty where the crawl goes on."""
+    consumer: Consumer = NOBODY
+    on_start: Callable[[Crawler], None] = lambda _: None
+    """Called when it can be stopped. Signals are the host's own business."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How a run of the crawler ended."""
 
@@ -60,9 +72,11 @@ async def crawl(
     resume: bool,
     view: View,
     on_seeding: Callable[[Seeding], None] = lambda _: None,
+    host: Host | None = None,
 ) -> Ended:
     """Run a crawl in this process. `UsageError` before anything was changed."""
-    _check_input(config, resume=resume)
+    source = (host.seeds if host is not None else None) or config.crawl.seed_file
+    _check_input(config, source, resume=resume)
     with _threads(config) as world:
         stored = await assemble.stored_settings(config, world)
         config = joining.joined(config, stored, resume=resume)
@@ -76,14 +90,12 @@ async def crawl(
                 transport = assemble.make_transport(config, world.clock)
                 if stored is None:
                     await frontier.clear()
-                if config.crawl.seed_file is not None:
-                    await load_seeds(
-                        config.crawl.seed_file, frontier, site_key, exclusions, on_seeding
-                    )
+                if source:
+                    await load_seeds(source, frontier, site_key, exclusions, on_seeding)
                 await _begin(frontier, config, world, site_key, stored)
                 await _bring_back_the_dead(frontier, config)
                 return await _run(
-                    config, world, frontier, transport, budget, site_key, exclusions, view
+                    config, world, frontier, transport, budget, site_key, exclusions, view, host
                 )
 
 
@@ -104,11 +116,11 @@ async def _begin(
     await frontier.create(joining.settings_of(config, site_key, crawl_id))
 
 
-def _check_input(config: Config, *, resume: bool) -> None:
+def _check_input(config: Config, source: Path | Iterable[str] | None, *, resume: bool) -> None:
     """Everything that can be checked without touching the crawl."""
-    seed_file = config.crawl.seed_file
-    if seed_file is None and not resume:
-        raise ConfigError("a file of seeds is needed: --seed-file FILE (one domain or URL a line)")
+    seed_file = source if isinstance(source, Path) else None
+    if not source and not resume:
+        raise ConfigError("seeds are needed: --seed-file FILE (one domain or URL a line)")
     if seed_file is not None and str(seed_file) != "-":
         try:
             with seed_file.open("rb"):
@@ -173,6 +185,7 @@ async def _run(
     site_key: SiteKey,
     exclusions: Exclusions,
     view: View,
+    host: Host | None,
 ) -> Ended:
     workers = budget.workers
     if budget.message:
@@ -202,11 +215,15 @@ async def _run(
         workers=workers,
         tally=tally,
         fetched_before=(await frontier.stats()).fetched,
+        consumer=host.consumer if host is not None else NOBODY,
     )
     operations.clear(data_dir)
     try:
         reread = partial(_reread, exclusions, config.crawl.exclude_file)
-        with _signals(crawler, reread), OperationsFile(data_dir, writer, label, world.timings):
+        obeyed = _signals(crawler, reread) if host is None else nullcontext()
+        if host is not None:
+            host.on_start(crawler)
+        with obeyed, OperationsFile(data_dir, writer, label, world.timings):
             async with shown(view, tally, frontier, world.clock, workers):
                 because = await crawler.run()
     except BaseExceptionGroup as group:

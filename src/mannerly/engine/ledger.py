@@ -11,6 +11,7 @@ from typing import NamedTuple
 from mannerly.model import (
     Commit,
     Deferred,
+    ExtractRecord,
     FetchRecord,
     Lease,
     NewUrl,
@@ -140,3 +141,7 @@ class Ledger:
     def store(self, page: PageRecord) -> None:
         self._batch.rows.add(page)
         self._batch.text_bytes += len(page.text)
+
+    def store_extract(self, extract: ExtractRecord) -> None:
+        self._batch.rows.add(extract)
+        self._batch.text_bytes += len(extract.data)

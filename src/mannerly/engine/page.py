@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from mannerly.engine.consumer import NOBODY, Consumer, Response
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched
 from mannerly.fetch.decode import decode
 from mannerly.model import (
+    ExtractRecord,
     FetchRecord,
     Lease,
     NewUrl,
@@ -24,12 +26,16 @@ class Reading(NamedTuple):
     page: PageRecord | None
     links: list[NewUrl]
     links_seen: int
+    extract: ExtractRecord | None = None
 
 
 class PageReader:
     """Turns responses into records. One parse per page."""
 
-    def __init__(self, plan: EnginePlan, sieve: Sieve, agent: str) -> None:
+    def __init__(
+        self, plan: EnginePlan, sieve: Sieve, agent: str, consumer: Consumer = NOBODY
+    ) -> None:
+        self._consumer = consumer
         self._plan = plan
         self._sieve = sieve
         self._agent = agent
@@ -74,7 +80,30 @@ class PageReader:
             content_hash=_signed(xxh3_64_intdigest(decoded.body)),
             duration_s=fetched.ended_at - fetched.started_at,
         )
-        return Reading(page, links, found)
+        return Reading(page, links, found, self._extract(page, fetched, decoded.body))
+
+    def _extract(self, page: PageRecord, fetched: Fetched, body: bytes) -> ExtractRecord | None:
+        if not self._consumer.extracts:
+            return None
+        headers: dict[str, str] = {}
+        for raw_name, raw_value in fetched.headers:
+            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        data = self._consumer.extract(
+            Response(
+                url=page.url,
+                status=page.status,
+                headers=headers,
+                content=body,
+                charset=page.charset,
+                title=page.title,
+                text=page.text,
+                language=page.language,
+            )
+        )
+        if not data:
+            return None
+        return ExtractRecord(page.token, page.url, page.url_hash, page.site, page.fetched_at, data)
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the

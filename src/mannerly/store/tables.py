@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mannerly.errors import SchemaError
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.model import ExtractRecord, FetchRecord, PageRecord
 from mannerly.store.contract import Record
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
@@ -52,6 +52,7 @@ _TYPES: dict[str, pa.DataType] = {
     "body_bytes": pa.int64(),
     "truncated": pa.bool_(),
     "content_hash": pa.int64(),
+    "data": pa.string(),
 }
 
 # A string array counts its bytes in 31 bits, and rolling holds one record batch at a time in
@@ -113,7 +114,9 @@ PAGES = _table(
     dictionary=["site", "status", "content_type", "charset", "language", "truncated", "depth"],
 )
 
-TABLES = (PAGES, FETCHES)
+EXTRACTS = _table("extracts", ExtractRecord, bulk="data", texts={"data"}, dictionary=["site"])
+
+TABLES = (PAGES, EXTRACTS, FETCHES)
 """In the order in which a rolled segment's files get their names."""
 MARK = FETCHES
 """The last of them: its file says that a segment is rolled (`mannerly.store.rolling`)."""
