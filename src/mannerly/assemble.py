@@ -26,6 +26,7 @@ from mannerly.fetch.dns import CaresResolver
 from mannerly.fetch.http import HttpTransport
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
+from mannerly.frontier.sqlite.checking import quick_check
 from mannerly.model import Caps
 from mannerly.observe.tally import Tally
 from mannerly.politeness.gate import RobotsCache
@@ -98,6 +99,13 @@ async def stored_settings(config: Config, world: World) -> dict[str, str] | None
         return None
     async with make_frontier(config, world) as frontier:
         return await frontier.settings()
+
+
+def damage_of_frontier(config: Config) -> list[str]:
+    """What is wrong with the file that the frontier is in; nothing if it is whole. A server looks
+    after its own files."""
+    path = frontier_path(config)
+    return quick_check(path) if path is not None and path.exists() else []
 
 
 def user_agent(config: Config) -> str:

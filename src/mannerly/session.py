@@ -26,16 +26,17 @@ from mannerly.engine.crawler import Crawler
 from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
-from mannerly.frontier.contract import Frontier, WriterState
+from mannerly.frontier.contract import Frontier
 from mannerly.joining import CRAWL_ID
 from mannerly.model import FrontierStats
 from mannerly.observe import operations
 from mannerly.observe.operations import OperationsFile
 from mannerly.observe.progress import View
 from mannerly.observe.tally import Tally
+from mannerly.reviving import bring_back_the_dead
 from mannerly.seeding import Seeding, load_seeds
 from mannerly.showing import shown
-from mannerly.store import JournalStore, dead_writers, recover
+from mannerly.store import JournalStore
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 
@@ -93,7 +94,7 @@ async def crawl(
                 if source:
                     await load_seeds(source, frontier, site_key, exclusions, on_seeding)
                 await _begin(frontier, config, world, site_key, stored)
-                await _bring_back_the_dead(frontier, config)
+                await bring_back_the_dead(frontier, config.crawl.data_dir, config.politeness.delay)
                 return await _run(
                     config, world, frontier, transport, budget, site_key, exclusions, view, host
                 )
@@ -154,26 +155,6 @@ def _threads(config: Config) -> Iterator[World]:
     finally:
         world.store_executor.close()
         world.frontier_executor.close()
-
-
-async def _bring_back_the_dead(frontier: Frontier, config: Config) -> None:
-    """Finish what processes left that died here: their pages count or are void, as the frontier
-    says, and their sites come back after a delay."""
-    data_dir = config.crawl.data_dir
-    dead = dead_writers(data_dir)
-    if not dead:
-        return
-    states: dict[int, WriterState | None] = {}
-    for writer in dead:
-        await frontier.retire(writer, config.politeness.delay)
-        states[writer] = await frontier.writer_state(writer)
-    recovered = recover(data_dir, states.get, writers=dead)
-    log.info(
-        "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
-        recovered.rows["pages"],
-    )
-    for path in recovered.set_aside:
-        log.warning("nobody can vouch for %s; it was set aside", path)
 
 
 async def _run(

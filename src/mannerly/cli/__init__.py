@@ -5,6 +5,7 @@ import sys
 import click
 
 from mannerly import __version__
+from mannerly.cli.check import check
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
@@ -25,7 +26,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, explain, exclude, demo, simweb):
+for command in (crawl, status, query, explain, check, exclude, demo, simweb):
     app.add_command(command)
 
 

@@ -12,8 +12,9 @@ Killed before 3 the segment is rolled again, to the same names with the same row
 and one row group per table are in memory at a time, however long the segment is.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,9 @@ from mannerly.store.tables import MARK, TABLES, Table
 # Large enough that compression and statistics pay, small enough to be held in memory twice.
 _ROW_GROUP_BYTES = 32 << 20
 _ROW_GROUP_ROWS = 50_000
+
+COUNTS = "mannerly.rows"
+"""The key of a mark's metadata under which the rows of its segment are, by table, as JSON."""
 
 
 class Rolled(NamedTuple):
@@ -57,6 +61,7 @@ def roll(
             if any(file.rows for file in files):
                 # The mark that the segment is rolled, also where no fetch is told of.
                 by_table[MARK.name].begin()
+                by_table[MARK.name].remember({file.table.name: file.rows for file in files})
     except OSError:
         # The disk is full, most likely: give back what the attempt took.
         for file in files:
@@ -104,7 +109,16 @@ class TableFile:
                 use_dictionary=self.table.dictionary,
                 write_statistics=self.table.statistics,
                 store_schema=True,
+                # A flipped bit in compressed text mostly decodes to other text: nobody else would
+                # ever notice. (`mannerly check` does.)
+                write_page_checksum=True,
             )
+
+    def remember(self, counts: Mapping[str, int]) -> None:
+        """Keep in the file how many rows each table has of its segment: a file that is gone is
+        missed by nobody else. What is given last counts. The file must have begun."""
+        assert self._writer is not None
+        self._writer.add_key_value_metadata({COUNTS: json.dumps(dict(counts))})
 
     def add(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows == 0:
