@@ -92,6 +92,16 @@ class Excluded(NamedTuple):
     """Pending and spilt URLs that will never be fetched because of it."""
 
 
+class Forgotten(NamedTuple):
+    """The answer to `forget`: what was removed."""
+
+    waiting: int
+    """Pending and spilt URLs."""
+    settled: int
+    robots: int
+    """Records of robots.txt."""
+
+
 class Kind(StrEnum):
     """What `iterate` lists."""
 
@@ -193,6 +203,12 @@ class Frontier(Protocol):
         """These sites are never leased again, and what is new to them is dropped. Final, and
         idempotent. Sites that are not known yet become known by it. Leases on them end at once:
         what their holders commit is refused, so nothing of a site is stored after this returned."""
+
+    async def forget(self, site: str) -> Forgotten:
+        """Remove everything that is kept of an excluded site, but that it is excluded: its URLs,
+        settled ones included, and its robots records. Counts fall by what is removed. Works in
+        slices, each atomic; sending it again removes what is left. `FrontierMisuseError` if the
+        site is not excluded; one that is not known has nothing."""
 
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         """What the frontier knows of a URL and of its site."""

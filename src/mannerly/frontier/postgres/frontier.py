@@ -16,13 +16,22 @@ from mannerly.frontier.contract import (
     Committed,
     Cursor,
     Excluded,
+    Forgotten,
     Kind,
     Leased,
     SitePortion,
     UrlPortion,
     WriterState,
 )
-from mannerly.frontier.postgres import committing, counting, listing, sites, statements, writers
+from mannerly.frontier.postgres import (
+    committing,
+    counting,
+    forgetting,
+    listing,
+    sites,
+    statements,
+    writers,
+)
 from mannerly.frontier.postgres.adding import Batch
 from mannerly.frontier.postgres.arrays import Texts
 from mannerly.frontier.postgres.connection import TimeOuts
@@ -152,6 +161,9 @@ class PostgresFrontier:
             lambda: sites.exclude(self._session, self._ids, sites_),
             sites=len(sites_),
         )
+
+    async def forget(self, site: str) -> Forgotten:
+        return await self._run("forget", lambda: forgetting.forget(self._session, self._ids, site))
 
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         return await self._run("explain", lambda: listing.explain(self._session, site, hash_))

@@ -313,6 +313,25 @@ RETURNING clock.site
 
 SHUT = "UPDATE clock SET token = 0, holder = 0, has_work = false WHERE site = ANY (%s)"
 
+FORGET_SEEN = """
+DELETE FROM seen WHERE (site, hash) IN (SELECT site, hash FROM seen WHERE site = %s LIMIT %s)
+RETURNING outcome
+"""
+
+FORGET_QUEUE = """
+DELETE FROM queue WHERE (site, priority, seq) IN (
+    SELECT site, priority, seq FROM queue WHERE site = %s LIMIT %s
+)
+"""
+
+FORGET_SPILL = """
+DELETE FROM spill WHERE (site, priority, seq) IN (
+    SELECT site, priority, seq FROM spill WHERE site = %s LIMIT %s
+)
+"""
+
+FORGET_ROBOTS = "DELETE FROM robots WHERE site = %s"
+
 # --- looking --------------------------------------------------------------------------------
 
 _SITE_FACTS = """

@@ -15,6 +15,7 @@ from mannerly.frontier.contract import (
     Committed,
     Cursor,
     Excluded,
+    Forgotten,
     Kind,
     Leased,
     SitePortion,
@@ -25,6 +26,7 @@ from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import (
     committing,
     excluding,
+    forgetting,
     leasing,
     looking,
     statements,
@@ -157,6 +159,9 @@ class SqliteFrontier:
 
     async def exclude(self, sites: Sequence[str]) -> Excluded:
         return await self._run(lambda database: excluding.exclude(database, sites))
+
+    async def forget(self, site: str) -> Forgotten:
+        return await self._run(lambda database: forgetting.forget(database, site))
 
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         return await self._run(lambda database: looking.explain(database, site, hash_))
