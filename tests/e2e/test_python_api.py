@@ -56,6 +56,7 @@ async def test_every_page_is_given_once_and_stored_with_what_was_extracted(
     with mannerly.open(tmp_path / "data") as data:
         assert sorted(data.pages(), key=lambda it: it.url) == sorted(pages, key=lambda it: it.url)
         assert data.stats().fetched == len(expected)
+        assert data.check().problems == []
         assert data.settings()["email"] == "test@example.org"
         assert data.explain(pages[0].url).answer.startswith("It was crawled on ")
         some = list(data.pages("site = ? AND fetched_at IS NOT NULL", [pages[0].site]))

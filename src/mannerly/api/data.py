@@ -11,9 +11,10 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 
-from mannerly import explaining
+from mannerly import checking, explaining
 from mannerly.api.options import config_of
 from mannerly.api.page import STORED, Page
+from mannerly.checking import Report
 from mannerly.config import Config
 from mannerly.errors import UsageError
 from mannerly.explaining import Explanation
@@ -79,6 +80,11 @@ class CrawlData:
     def stats(self) -> FrontierStats:
         """The crawl's counts."""
         return _aside(_stats(self._config))
+
+    def check(self) -> Report:
+        """Whether every file is whole, and frontier and store agree; `report.problems` is empty
+        then. Reads everything."""
+        return _aside(checking.check(self._config))
 
     def settings(self) -> Mapping[str, str]:
         """The options that the crawl was started with."""

@@ -10,6 +10,7 @@ from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
 from mannerly.cli.explain import explain
+from mannerly.cli.forget import forget
 from mannerly.cli.query import query
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -26,7 +27,7 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, explain, check, exclude, demo, simweb):
+for command in (crawl, status, query, explain, check, exclude, forget, demo, simweb):
     app.add_command(command)
 
 
