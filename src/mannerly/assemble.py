@@ -13,6 +13,7 @@ from mannerly.dburl import sqlite_path
 from mannerly.engine.admission import Admission
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
+from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
 from mannerly.engine.lag import LagWatch
 from mannerly.engine.ledger import Ledger
@@ -30,6 +31,7 @@ from mannerly.fetch.dns import CaresResolver
 from mannerly.fetch.http import HttpTransport
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
+from mannerly.frontier.sqlite.checking import quick_check
 from mannerly.model import Caps
 from mannerly.observe.tally import Tally
 from mannerly.politeness.addresses import AddressSlots
@@ -111,6 +113,13 @@ async def stored_settings(config: Config, world: World) -> dict[str, str] | None
         return None
     async with make_frontier(config, world) as frontier:
         return await frontier.settings()
+
+
+def damage_of_frontier(config: Config) -> list[str]:
+    """What is wrong with the file that the frontier is in; nothing if it is whole. A server looks
+    after its own files."""
+    path = frontier_path(config)
+    return quick_check(path) if path is not None and path.exists() else []
 
 
 def user_agent(config: Config) -> str:
@@ -203,6 +212,7 @@ def make_crawler(
     workers: int,
     tally: Tally,
     fetched_before: int,
+    consumer: Consumer = NOBODY,
 ) -> Crawler:
     """One process's crawler over an open frontier and an open store."""
     plan = EnginePlan.of(config, workers)
@@ -220,7 +230,7 @@ def make_crawler(
         admission=Admission(plan, AddressSlots(config.politeness.address_delay), world.clock),
         overload=overload,
         sieve=sieve,
-        reader=PageReader(plan, sieve, agent),
+        reader=PageReader(plan, sieve, agent, consumer),
         ledger=ledger,
         claims=FrontierClaims(plan, frontier, writer, tally),
         book=RequestBook(run, ledger, world.clock),
@@ -237,6 +247,7 @@ def make_crawler(
         known=sieve.known,
         tally=tally,
         clock=world.clock,
+        consumer=consumer,
     )
     return Crawler(
         plan=plan,

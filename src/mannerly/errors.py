@@ -53,3 +53,8 @@ class FrontierMisuseError(MannerlyError):
 
 class StoreError(MannerlyError):
     """A record could not be made durable; nothing that was written since counts."""
+
+
+class ExtractError(MannerlyError):
+    """The user's own function failed on a page (its error is the cause). The crawl was stopped
+    cleanly, and the page comes again."""

@@ -448,3 +448,16 @@ class Exchange(NamedTuple):
     """There was more than the limit, which was not read."""
     facts: tuple[tuple[str, str], ...]
     """What is known beyond the bytes, by name; goes into a metadata record."""
+
+
+class ExtractRecord(NamedTuple):
+    """What a function of the user's made of a stored page: a row of the `extracts` table."""
+
+    token: int
+    """As in `FetchRecord`; not a column."""
+    url: str
+    url_hash: int
+    site: str
+    fetched_at: float
+    data: str
+    """A JSON object."""

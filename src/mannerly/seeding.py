@@ -2,11 +2,10 @@
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from mannerly.errors import ConfigError
 from mannerly.frontier.contract import Frontier
@@ -34,20 +33,20 @@ class Seeding:
 
 
 async def load_seeds(
-    path: Path,
+    source: Path | Iterable[str],
     frontier: Frontier,
     site_key: SiteKey,
     exclusions: Exclusions,
     on_progress: Callable[[Seeding], None],
 ) -> Seeding:
-    """Add every seed of the file; bad lines are reported by number and skipped.
+    """Add every seed of a file, or of lines; bad ones are reported by number and skipped.
 
     `ConfigError` if there is not a single good line. May be repeated: what is known stays as it is.
     """
-    with _opened(path) as (file, total_bytes):
+    with _opened(source) as (lines, total_bytes):
         seeding = Seeding(total_bytes)
         batch: list[NewUrl] = []
-        for item in seeds.read(_counted(file, seeding)):
+        for item in seeds.read(_counted(lines, seeding)):
             if isinstance(item, BadLine):
                 _report(seeding, item)
                 continue
@@ -71,25 +70,29 @@ async def load_seeds(
     if seeding.bad > BAD_LINES_SHOWN:
         log.warning("%d bad lines in all were skipped", seeding.bad)
     if not seeding.seeds:
-        raise ConfigError(f"--seed-file {path}: not a single seed in it (one domain or URL a line)")
+        named = f"--seed-file {source}" if isinstance(source, Path) else "the seeds"
+        raise ConfigError(f"{named}: not a single seed in it (one domain or URL a line)")
     return seeding
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
-    if str(path) == "-":
+def _opened(source: Path | Iterable[str]) -> Iterator[tuple[Iterable[str | bytes], int]]:
+    if not isinstance(source, Path):
+        yield source, 0
+        return
+    if str(source) == "-":
         yield sys.stdin.buffer, 0
         return
     try:
-        file = path.open("rb")
+        file = source.open("rb")
     except OSError as exc:
-        raise ConfigError(f"--seed-file {path}: {exc.strerror}") from exc
+        raise ConfigError(f"--seed-file {source}: {exc.strerror}") from exc
     with file:
-        yield file, path.stat().st_size
+        yield file, source.stat().st_size
 
 
-def _counted(file: IO[bytes], seeding: Seeding) -> Iterator[bytes]:
-    for line in file:
+def _counted(lines: Iterable[str | bytes], seeding: Seeding) -> Iterator[str | bytes]:
+    for line in lines:
         seeding.read_bytes += len(line)
         yield line
 

@@ -10,8 +10,8 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,21 +21,23 @@ from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
 from mannerly.datadir import held
+from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
 from mannerly.engine.lag import PROBE_S
 from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
-from mannerly.frontier.contract import Frontier, WriterState
+from mannerly.frontier.contract import Frontier
 from mannerly.joining import CRAWL_ID
 from mannerly.model import FrontierStats
 from mannerly.observe import operations
 from mannerly.observe.operations import OperationsFile
 from mannerly.observe.progress import View
 from mannerly.observe.tally import Tally
+from mannerly.reviving import bring_back_the_dead
 from mannerly.seeding import Seeding, load_seeds
 from mannerly.showing import shown
-from mannerly.store import JournalStore, dead_writers, recover
+from mannerly.store import JournalStore
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 
@@ -43,6 +45,17 @@ log = logging.getLogger(__name__)
 
 LAST_STATS_S = 2.0
 """What the last look at the frontier gets, for the summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A program that has a crawl run inside it, and decides itself when it ends."""
+
+    seeds: Iterable[str] = ()
+    """In place of a file; may be empty where the crawl goes on."""
+    consumer: Consumer = NOBODY
+    on_start: Callable[[Crawler], None] = lambda _: None
+    """Called when it can be stopped. Signals are the host's own business."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +74,11 @@ async def crawl(
     resume: bool,
     view: View,
     on_seeding: Callable[[Seeding], None] = lambda _: None,
+    host: Host | None = None,
 ) -> Ended:
     """Run a crawl in this process. `UsageError` before anything was changed."""
-    _check_input(config, resume=resume)
+    source = (host.seeds if host is not None else None) or config.crawl.seed_file
+    _check_input(config, source, resume=resume)
     with _threads(config) as world:
         stored = await assemble.stored_settings(config, world)
         config = joining.joined(config, stored, resume=resume)
@@ -77,14 +92,12 @@ async def crawl(
                 transport = assemble.make_transport(config, world.clock)
                 if stored is None:
                     await frontier.clear()
-                if config.crawl.seed_file is not None:
-                    await load_seeds(
-                        config.crawl.seed_file, frontier, site_key, exclusions, on_seeding
-                    )
+                if source:
+                    await load_seeds(source, frontier, site_key, exclusions, on_seeding)
                 await _begin(frontier, config, world, site_key, stored)
-                await _bring_back_the_dead(frontier, config)
+                await bring_back_the_dead(frontier, config.crawl.data_dir, config.politeness.delay)
                 return await _run(
-                    config, world, frontier, transport, budget, site_key, exclusions, view
+                    config, world, frontier, transport, budget, site_key, exclusions, view, host
                 )
 
 
@@ -105,11 +118,11 @@ async def _begin(
     await frontier.create(joining.settings_of(config, site_key, crawl_id))
 
 
-def _check_input(config: Config, *, resume: bool) -> None:
+def _check_input(config: Config, source: Path | Iterable[str] | None, *, resume: bool) -> None:
     """Everything that can be checked without touching the crawl."""
-    seed_file = config.crawl.seed_file
-    if seed_file is None and not resume:
-        raise ConfigError("a file of seeds is needed: --seed-file FILE (one domain or URL a line)")
+    seed_file = source if isinstance(source, Path) else None
+    if not source and not resume:
+        raise ConfigError("seeds are needed: --seed-file FILE (one domain or URL a line)")
     if seed_file is not None and str(seed_file) != "-":
         try:
             with seed_file.open("rb"):
@@ -147,26 +160,6 @@ def _threads(config: Config) -> Iterator[World]:
         world.frontier_executor.close()
 
 
-async def _bring_back_the_dead(frontier: Frontier, config: Config) -> None:
-    """Finish what processes left that died here: their pages count or are void, as the frontier
-    says, and their sites come back after a delay."""
-    data_dir = config.crawl.data_dir
-    dead = dead_writers(data_dir)
-    if not dead:
-        return
-    states: dict[int, WriterState | None] = {}
-    for writer in dead:
-        await frontier.retire(writer, config.politeness.delay)
-        states[writer] = await frontier.writer_state(writer)
-    recovered = recover(data_dir, states.get, writers=dead)
-    log.info(
-        "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
-        recovered.rows["pages"],
-    )
-    for path in recovered.set_aside:
-        log.warning("nobody can vouch for %s; it was set aside", path)
-
-
 async def _run(
     config: Config,
     world: World,
@@ -176,6 +169,7 @@ async def _run(
     site_key: SiteKey,
     exclusions: Exclusions,
     view: View,
+    host: Host | None,
 ) -> Ended:
     workers = budget.workers
     if budget.message:
@@ -206,12 +200,16 @@ async def _run(
         workers=workers,
         tally=tally,
         fetched_before=(await frontier.stats()).fetched,
+        consumer=host.consumer if host is not None else NOBODY,
     )
     operations.clear(data_dir)
     try:
         reread = partial(_reread, exclusions, config.crawl.exclude_file)
+        obeyed = _signals(crawler, reread) if host is None else nullcontext()
+        if host is not None:
+            host.on_start(crawler)
         written = OperationsFile(data_dir, writer, label, world.timings, tally)
-        with _signals(crawler, reread), written:
+        with obeyed, written:
             async with shown(view, tally, frontier, world.clock, workers):
                 because = await crawler.run()
     except BaseExceptionGroup as group:

@@ -6,10 +6,13 @@ import click
 
 from mannerly import __version__
 from mannerly.cli.audit import audit
+from mannerly.cli.check import check
 from mannerly.cli.crawl import crawl
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
+from mannerly.cli.explain import explain
 from mannerly.cli.export import export
+from mannerly.cli.forget import forget
 from mannerly.cli.query import query
 from mannerly.cli.search import search
 from mannerly.cli.show import show
@@ -28,7 +31,22 @@ def app() -> None:
     """
 
 
-for command in (crawl, status, query, show, search, export, audit, exclude, demo, simweb):
+COMMANDS = (
+    crawl,
+    status,
+    query,
+    show,
+    search,
+    export,
+    explain,
+    audit,
+    check,
+    exclude,
+    forget,
+    demo,
+    simweb,
+)
+for command in COMMANDS:
     app.add_command(command)
 
 

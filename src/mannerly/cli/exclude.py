@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 
 from mannerly import assemble
-from mannerly.cli.opening import existing_crawl
 from mannerly.cli.options import config_options, load_config
 from mannerly.config import Config
 from mannerly.errors import UrlError, UsageError
 from mannerly.frontier.contract import Excluded
 from mannerly.joining import joined
+from mannerly.opening import existing_crawl
 from mannerly.url import canonical, host_of
 
 

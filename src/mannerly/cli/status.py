@@ -11,7 +11,6 @@ from pathlib import Path
 import click
 
 from mannerly import assemble
-from mannerly.cli.opening import existing_crawl
 from mannerly.cli.operations_table import operations_document, operations_lines
 from mannerly.cli.options import config_options, load_config
 from mannerly.config import Config
@@ -23,6 +22,7 @@ from mannerly.observe import operations
 from mannerly.observe.left_out import left_out_lines
 from mannerly.observe.progress import failures_text
 from mannerly.observe.strain import strain_lines
+from mannerly.opening import existing_crawl
 
 PATIENCE_S = 10.0
 """How long the database may take to answer. What else is known is shown then."""

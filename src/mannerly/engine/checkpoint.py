@@ -13,6 +13,7 @@ pauses the crawl: the same step is tried again, with the same sequence, until it
 """
 
 from mannerly.clock import Clock, Executor
+from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.ledger import Batch, Ledger
 from mannerly.engine.patience import Patience
 from mannerly.engine.plan import EnginePlan
@@ -40,7 +41,9 @@ class Checkpointer:
         known: KnownHashes,
         tally: Tally,
         clock: Clock,
+        consumer: Consumer = NOBODY,
     ) -> None:
+        self._consumer = consumer
         self._plan = plan
         self._ledger = ledger
         self._frontier = frontier
@@ -61,13 +64,13 @@ class Checkpointer:
 
     @property
     def overfull(self) -> bool:
-        """The disk or the database does not keep up: start nothing until it has.
+        """The disk, the database or the consumer does not keep up: start nothing until it has.
 
         As many results as there can be fetches in flight are no sign of that: they may all end
         within a second.
         """
         most = max(BACKLOG_BATCHES * self._plan.checkpoint_pages, 2 * self._plan.workers)
-        return self._ledger.size >= most or self._heavy(BACKLOG_BATCHES)
+        return self._ledger.size >= most or self._heavy(BACKLOG_BATCHES) or self._consumer.behind
 
     def _heavy(self, batches: int) -> bool:
         ledger = self._ledger
@@ -98,6 +101,7 @@ class Checkpointer:
         await self._patience.until_done(
             lambda: self._store_executor.run(lambda: self._settle(sequence, committed.refused))
         )
+        self._consumer.settled(batch.rows, committed.refused)
         self._tally.checkpoints += 1
         self.last_at = self._clock.now()
         return committed.refused

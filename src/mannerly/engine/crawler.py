@@ -15,7 +15,7 @@ from mannerly.engine.patience import Patience
 from mannerly.engine.plan import HOLD_S, EnginePlan
 from mannerly.engine.visit import Visitor
 from mannerly.engine.workbench import Seat, Workbench
-from mannerly.errors import MannerlyError
+from mannerly.errors import ExtractError, MannerlyError
 from mannerly.frontier.contract import Frontier, Leased
 from mannerly.observe.tally import Tally
 
@@ -76,6 +76,12 @@ class Crawler:
         self._reserve = max(8, plan.workers)  # all slots may start and end at the same time
         self._bench_timer: asyncio.TimerHandle | None = None
         self.ended_because = ""
+        self._failure: ExtractError | None = None
+
+    def wake(self) -> None:
+        """The consumer is no longer behind: go on."""
+        if self._group is not None:
+            self._dispatch()
 
     def stop(self, why: str) -> None:
         """Start no further visit, finish what is in flight, leave everything durable."""
@@ -97,6 +103,8 @@ class Crawler:
             limit.cancel()
             await self._wind_down(leasing, checkpoints)
             watching.cancel()
+        if self._failure is not None:
+            raise self._failure
         return self.ended_because
 
     # -- leasing -------------------------------------------------------------------------------
@@ -231,6 +239,11 @@ class Crawler:
         except asyncio.CancelledError:
             self._visitor.release_interrupted(seat)
             raise
+        except ExtractError as exc:
+            # Not a task's failure, which would cut everybody off: what is under way is finished.
+            self._failure = exc
+            self._visitor.release_interrupted(seat)
+            self.stop("extraction failed")
         except MannerlyError:
             raise
         except Exception as exc:

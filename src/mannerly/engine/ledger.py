@@ -14,6 +14,7 @@ from mannerly.fetch.contract import Fetched
 from mannerly.model import (
     Commit,
     Deferred,
+    ExtractRecord,
     FetchRecord,
     Lease,
     LinkRecord,
@@ -171,3 +172,7 @@ class Ledger:
         if self._keeps_exchanges and fetched.failure is None:
             self._batch.rows.add(exchange_of(fetched, lease.token, fetched_at, about))
             self._batch.text_bytes += len(fetched.body)
+
+    def store_extract(self, extract: ExtractRecord) -> None:
+        self._batch.rows.add(extract)
+        self._batch.text_bytes += len(extract.data)

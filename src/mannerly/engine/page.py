@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from mannerly.engine.consumer import NOBODY, Consumer, Response
 from mannerly.engine.graph import link_record
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.requests import NOTHING, Basis
@@ -11,6 +12,7 @@ from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched, TlsFacts
 from mannerly.fetch.decode import decode
 from mannerly.model import (
+    ExtractRecord,
     FetchRecord,
     Lease,
     LinkRecord,
@@ -37,12 +39,17 @@ class Reading(NamedTuple):
     """Nobody said that no copy may be stored."""
     graph: LinkRecord | None = None
     """The page's links, if the crawl keeps them and storing is allowed."""
+    extract: ExtractRecord | None = None
+    """What the user's function made of it."""
 
 
 class PageReader:
     """Turns responses into records. One parse per page."""
 
-    def __init__(self, plan: EnginePlan, sieve: Sieve, agent: str) -> None:
+    def __init__(
+        self, plan: EnginePlan, sieve: Sieve, agent: str, consumer: Consumer = NOBODY
+    ) -> None:
+        self._consumer = consumer
         self._plan = plan
         self._sieve = sieve
         self._agent = agent
@@ -123,7 +130,8 @@ class PageReader:
             robots_line=basis.line,
         )
         keep = not (parsed.noarchive or header.noarchive)
-        return Reading(page, links, found, may_be_kept=keep, graph=graph)
+        extract = self._extract(page, fetched, decoded.body)
+        return Reading(page, links, found, may_be_kept=keep, graph=graph, extract=extract)
 
     def _with_graph(
         self, followed: list[str], parsed: Parsed, url: QueuedUrl, lease: Lease
@@ -143,6 +151,29 @@ class PageReader:
         ]
         ours = sum(index < len(followed) for index in indices)
         return targets[:ours], link_record(lease, url, links, parsed.details)
+
+    def _extract(self, page: PageRecord, fetched: Fetched, body: bytes) -> ExtractRecord | None:
+        if not self._consumer.extracts:
+            return None
+        headers: dict[str, str] = {}
+        for raw_name, raw_value in fetched.headers:
+            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        data = self._consumer.extract(
+            Response(
+                url=page.url,
+                status=page.status,
+                headers=headers,
+                content=body,
+                charset=page.charset,
+                title=page.title,
+                text=page.text,
+                language=page.language,
+            )
+        )
+        if not data:
+            return None
+        return ExtractRecord(page.token, page.url, page.url_hash, page.site, page.fetched_at, data)
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the

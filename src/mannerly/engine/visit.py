@@ -310,6 +310,8 @@ class Visitor:
             if reading.page is not None:
                 self._ledger.store(reading.page, reading.graph)
                 self._tally.pages_stored += 1
+            if reading.extract is not None:
+                self._ledger.store_extract(reading.extract)
         elif outcome is Outcome.REDIRECTED:
             redirect_to, links, detail = redirection(fetched, url, self._sieve)
             self._ledger.add_links(links)

@@ -42,6 +42,7 @@ from mannerly.model import (
     Lease,
     ListedUrl,
     NewUrl,
+    RobotsRecord,
     SiteFacts,
     UrlFacts,
 )
@@ -89,6 +90,16 @@ class Excluded(NamedTuple):
     """That were not excluded before; those that were unknown included."""
     urls: int
     """Pending and spilt URLs that will never be fetched because of it."""
+
+
+class Forgotten(NamedTuple):
+    """The answer to `forget`: what was removed."""
+
+    waiting: int
+    """Pending and spilt URLs."""
+    settled: int
+    robots: int
+    """Records of robots.txt."""
 
 
 class Kind(StrEnum):
@@ -193,8 +204,18 @@ class Frontier(Protocol):
         idempotent. Sites that are not known yet become known by it. Leases on them end at once:
         what their holders commit is refused, so nothing of a site is stored after this returned."""
 
+    async def forget(self, site: str) -> Forgotten:
+        """Remove everything that is kept of an excluded site, but that it is excluded: its URLs,
+        settled ones included, and its robots records. Counts fall by what is removed. Works in
+        slices, each atomic; sending it again removes what is left. `FrontierMisuseError` if the
+        site is not excluded; one that is not known has nothing."""
+
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         """What the frontier knows of a URL and of its site."""
+
+    async def robots_of(self, site: str, origin: str) -> RobotsRecord | None:
+        """What is kept of one origin's robots.txt, as a lease would bring it; None: nothing. For
+        whoever explains a decision: reading it needs no lease, and gives no right to visit."""
 
     async def iterate(
         self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000

@@ -32,9 +32,9 @@ _CHECKSUM = struct.Struct("<Q")
 _HEADER = struct.Struct("<IQ")
 _TABLES = struct.Struct("<H")
 _TABLE = struct.Struct("<BIQ")
-_OVERHEAD = _FRAME.size + _CHECKSUM.size
+OVERHEAD = _FRAME.size + _CHECKSUM.size
 _CHUNK = 1 << 20
-HEADER_BYTES = _OVERHEAD + _HEADER.size
+HEADER_BYTES = OVERHEAD + _HEADER.size
 
 
 class Kind(IntEnum):
@@ -81,33 +81,60 @@ def batch(sequence: int, parts: Sequence[Part]) -> bytes:
 
 def payload_at(frame: Frame, start: int) -> Frame:
     """`frame` as it lies in a file when its first byte is at `start`."""
-    return frame._replace(offset=start + _OVERHEAD)
+    return frame._replace(offset=start + OVERHEAD)
 
 
 def describe(data: bytes) -> Frame:
     """The first frame of `data`, which is whole."""
     _, kind, sequence, length = _FRAME.unpack_from(data)
     (checksum,) = _CHECKSUM.unpack_from(data, _FRAME.size)
-    return Frame(Kind(kind), sequence, _OVERHEAD, length, checksum)
+    return Frame(Kind(kind), sequence, OVERHEAD, length, checksum)
 
 
-def scan(fd: int) -> Iterator[Frame]:
-    """Every whole frame of an open file, in order, up to the torn tail or the end."""
+def scan(fd: int, *, past_damage: bool = False) -> Iterator[Frame]:
+    """Every whole frame of an open file, in order, up to the torn tail or the end.
+
+    With `past_damage` also those behind one that is not whole, wherever they begin: for a segment
+    that the disk has damaged, where what follows was appended long before.
+    """
     position = 0
-    size = os.fstat(fd).st_size
     while True:
-        head = os.pread(fd, _OVERHEAD, position)
-        if len(head) < _OVERHEAD:
-            return
-        magic, kind, _, length = _FRAME.unpack_from(head)
-        # The length is only believed as far as the file reaches: it may be a torn tail's garbage.
-        if magic != _MAGIC or position + _OVERHEAD + length > size or kind not in set(Kind):
-            return
-        frame = payload_at(describe(head), position)
-        if not _is_whole(fd, frame):
+        frame = _frame_at(fd, position)
+        if frame is None and past_damage:
+            position = _next_magic(fd, position + 1)
+            if position >= 0:
+                continue
+        if frame is None:
             return
         yield frame
-        position = frame.offset + length
+        position = frame.offset + frame.length
+
+
+def _frame_at(fd: int, position: int) -> Frame | None:
+    """The frame that begins there; None if none does that is whole."""
+    head = os.pread(fd, OVERHEAD, position)
+    if len(head) < OVERHEAD:
+        return None
+    magic, kind, _, length = _FRAME.unpack_from(head)
+    # The length is only believed as far as the file reaches: it may be a torn tail's garbage.
+    past_end = position + OVERHEAD + length > os.fstat(fd).st_size
+    if magic != _MAGIC or past_end or kind not in set(Kind):
+        return None
+    frame = payload_at(describe(head), position)
+    return frame if _is_whole(fd, frame) else None
+
+
+def _next_magic(fd: int, position: int) -> int:
+    """Where the next frame may begin; -1 if nowhere."""
+    overlap = len(_MAGIC) - 1
+    while piece := os.pread(fd, _CHUNK, position):
+        found = piece.find(_MAGIC)
+        if found >= 0:
+            return position + found
+        if len(piece) <= overlap:
+            break
+        position += len(piece) - overlap
+    return -1
 
 
 def read_header(fd: int, frame: Frame) -> int:

@@ -64,12 +64,12 @@ def _view(connection: duckdb.DuckDBPyConnection, table: Table, moment: _Moment) 
     connection.register(name, moment.journalled)
     sources = [name]
     if moment.files:
-        sources.append(f"read_parquet([{', '.join(_literal(path) for path in moment.files)}])")
+        sources.append(f"read_parquet([{', '.join(literal(path) for path in moment.files)}])")
     selects = [f"SELECT {columns} FROM {source}" for source in sources]  # noqa: S608
     connection.execute(f"CREATE VIEW {table.name} AS {' UNION ALL '.join(selects)}")
 
 
-def _literal(path: Path) -> str:
+def literal(path: Path) -> str:
     """A path as SQL. DuckDB takes it for a pattern; bracketed, a character stands for itself."""
     pattern = re.sub(r"[*?\[]", r"[\g<0>]", str(path)).replace("'", "''")
     return f"'{pattern}'"

@@ -104,7 +104,9 @@ def _recover_one(
         vouched, void = {}, 0
     else:
         missing = segments.missing(journal, state[0])
-        report.batches_missing += len(missing)
+        if missing:
+            journal = segments.read_journal(layout, writer, past_damage=True)
+        report.batches_missing += len(segments.missing(journal, state[0]))
         doubtful = [segment for segment in journal if _is_damaged(segment, missing)]
         vouched = segments.vouched_by_frontier(journal, *state)
         void = len({number for s in journal for number in s.batches} - vouched.keys())

@@ -13,8 +13,9 @@ and one row group per table are in memory at a time, however long the segment is
 Parquet, but for `warc`, which becomes a WARC file and its index.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
@@ -33,6 +34,9 @@ from mannerly.store.warc.files import WarcFile
 # over, which is what the writer does.
 _ROW_GROUP_BYTES = 8 << 20
 _ROW_GROUP_ROWS = 50_000
+
+COUNTS = "mannerly.rows"
+"""The key of a mark's metadata under which the rows of its segment are, by table, as JSON."""
 
 
 class RolledFile(Protocol):
@@ -65,7 +69,10 @@ def roll(
     `OSError` if the disk does not do it: roll it again.
     """
     segment = layout.segment(writer, number)
-    files = [_file(table, layout.file(table, writer, number)) for table in TABLES]
+    others = [table for table in TABLES if table is not MARK]
+    mark = TableFile(MARK, layout.file(MARK, writer, number))
+    # The mark is named last: what is marked is whole.
+    files = [*(_file(table, layout.file(table, writer, number)) for table in others), mark]
     by_table = {file.table.name: file for file in files}
     try:
         with ExitStack() as stack:
@@ -75,7 +82,8 @@ def roll(
                 by_table[table.name].add(batch)
             if any(file.rows for file in files):
                 # The mark that the segment is rolled, also where no fetch is told of.
-                by_table[MARK.name].begin()
+                mark.begin()
+                mark.remember({file.table.name: file.rows for file in files})
     except OSError:
         # The disk is full, most likely: give back what the attempt took.
         for file in files:
@@ -128,7 +136,16 @@ class TableFile:
                 use_dictionary=self.table.dictionary,
                 write_statistics=self.table.statistics,
                 store_schema=True,
+                # A flipped bit in compressed text mostly decodes to other text: nobody else would
+                # ever notice. (`mannerly check` does.)
+                write_page_checksum=True,
             )
+
+    def remember(self, counts: Mapping[str, int]) -> None:
+        """Keep in the file how many rows each table has of its segment: a file that is gone is
+        missed by nobody else. What is given last counts. The file must have begun."""
+        assert self._writer is not None
+        self._writer.add_key_value_metadata({COUNTS: json.dumps(dict(counts))})
 
     def add(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows == 0:

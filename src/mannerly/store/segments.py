@@ -38,7 +38,7 @@ class Segment:
     size: int = 0
     """Bytes up to the end of the last whole frame."""
     torn: bool = False
-    """There is something behind the last whole frame."""
+    """There is something behind the last whole frame, or between two of them."""
     rolled: bool = False
     """Its rows are durable in Parquet."""
 
@@ -51,7 +51,7 @@ class Counted(NamedTuple):
     """None: the batch is void, but for what lasts."""
 
 
-def read_segment(path: Path, writer: int, number: int) -> Segment:
+def read_segment(path: Path, writer: int, number: int, *, past_damage: bool = False) -> Segment:
     """`FileNotFoundError` if it was rolled meanwhile, `SchemaError` if it is of a newer format.
 
     Safe while the segment is being written: it gives what is whole at this moment.
@@ -59,7 +59,7 @@ def read_segment(path: Path, writer: int, number: int) -> Segment:
     segment = Segment(number, path, after=None)
     fd = os.open(path, os.O_RDONLY)
     try:
-        for frame in frames.scan(fd):
+        for frame in frames.scan(fd, past_damage=past_damage):
             if frame.kind is Kind.HEADER:
                 owner = frames.read_header(fd, frame)
                 if owner != writer:
@@ -69,17 +69,19 @@ def read_segment(path: Path, writer: int, number: int) -> Segment:
                 segment.batches[frame.sequence] = frame
             else:
                 segment.marks[frame.sequence] = frames.read_settled(fd, frame)
+            if segment.size != frame.offset - frames.OVERHEAD:
+                segment.torn = True
             segment.size = frame.offset + frame.length
-        segment.torn = segment.size < os.fstat(fd).st_size
+        segment.torn |= segment.size < os.fstat(fd).st_size
     finally:
         os.close(fd)
     return segment
 
 
-def read_journal(layout: Layout, writer: int) -> list[Segment]:
+def read_journal(layout: Layout, writer: int, *, past_damage: bool = False) -> list[Segment]:
     """All segments of a writer, oldest first."""
     return [
-        read_segment(layout.segment(writer, number), writer, number)
+        read_segment(layout.segment(writer, number), writer, number, past_damage=past_damage)
         for number in layout.segments(writer)
     ]
 

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 
 from mannerly.errors import SchemaError
 from mannerly.evidence import RequestRecord, RunRecord
-from mannerly.model import FetchRecord, LinkRecord, PageRecord
+from mannerly.model import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.store.contract import Record
 from mannerly.store.warc.archivist import WarcRow
 
@@ -101,6 +101,7 @@ _TYPES: dict[str, pa.DataType] = {
     "robots_ttl_s": pa.float64(),
     "visit_timeout_s": pa.float64(),
     "guarded": pa.bool_(),
+    "data": pa.string(),
 }
 _SETTLED = pa.field("settled", pa.bool_(), nullable=False)
 
@@ -213,7 +214,9 @@ REQUESTS = _table(
 )  # fmt: skip
 RUNS = _table("runs", RunRecord, lasting=True, dictionary=["clock", "version", "agent"])
 
-TABLES = (PAGES, LINKS, WARC, REQUESTS, RUNS, FETCHES)
+EXTRACTS = _table("extracts", ExtractRecord, bulk="data", texts={"data"}, dictionary=["site"])
+
+TABLES = (PAGES, EXTRACTS, LINKS, WARC, REQUESTS, RUNS, FETCHES)
 """In the order in which a rolled segment's files get their names."""
 MARK = FETCHES
 """The last of them: its file says that a segment is rolled (`mannerly.store.rolling`)."""

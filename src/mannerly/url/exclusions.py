@@ -79,6 +79,17 @@ class Exclusions:
         starts = self._prefixes.get(host)
         return starts is not None and _without_scheme(url).startswith(starts)
 
+    def rule_for(self, url: str, host: str, site: str) -> str:
+        """The rule by which `covers` says yes, for people; '' if it says no."""
+        labels = host.split(".")
+        names = (site, host, *(".".join(labels[start:]) for start in range(1, len(labels))))
+        for name in names:
+            if name in self._names:
+                return name
+        place = _without_scheme(url)
+        starts = self._prefixes.get(host, ())
+        return next((start[2:] for start in starts if place.startswith(start)), "")
+
 
 def _name(rule: str) -> str:
     """A host in the form canonical URLs have; a rule with a path, port or wildcard is refused."""

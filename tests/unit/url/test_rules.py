@@ -98,3 +98,20 @@ def test_traps(path: str, reason: str | None) -> None:
     assert reason is None or reason in str(found)
     off = TrapRules(max_length=None, max_segments=None, max_repeats=None, max_query_params=None)
     assert off.reason(f"https://example.org{path}") is None
+
+
+@pytest.mark.parametrize(
+    ("url", "rule"),
+    [
+        ("https://example.org/x", "example.org"),
+        ("https://deep.www.example.net/", "www.example.net"),
+        ("http://example.com/users/7", "example.com/users/"),
+        ("https://example.com/about", ""),
+        ("https://example.net/", ""),
+    ],
+)
+def test_the_rule_that_excludes_can_be_named(url: str, rule: str) -> None:
+    rules = Exclusions(["example.org", "www.example.net", "https://example.com/users/"])
+    host = host_of(url)
+    assert rules.rule_for(url, host, SiteKey().site_of(host)) == rule
+    assert rules.covers(url, host, SiteKey().site_of(host)) is bool(rule)

@@ -30,6 +30,7 @@ TOPICS = (
     "caps_on_pending",
     "caps_on_pages",
     "excluding",
+    "forgetting",
     "explaining",
     "listing",
     "timekeeping",

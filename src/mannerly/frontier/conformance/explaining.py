@@ -9,11 +9,22 @@ from mannerly.frontier.conformance.shapes import (
     every_site,
     facts_of,
     released,
+    robots,
     settled,
     url,
 )
 from mannerly.frontier.contract import Frontier
-from mannerly.model import Caps, Outcome, Priority, SiteFacts, SiteState, UrlFacts, UrlState
+from mannerly.model import (
+    Caps,
+    Outcome,
+    Priority,
+    RobotsRecord,
+    RobotsState,
+    SiteFacts,
+    SiteState,
+    UrlFacts,
+    UrlState,
+)
 
 SLACK_S = 4.0
 """A clock may run on while a test runs."""
@@ -166,3 +177,24 @@ async def test_sites_are_listed_as_they_are_explained(engine: Engine) -> None:
             explained = await facts_of(frontier, name)
             assert it.ready_in_s == pytest.approx(explained.ready_in_s, abs=SLACK_S)
             assert it._replace(ready_in_s=0) == explained._replace(ready_in_s=0)
+
+
+async def test_robots_can_be_read_without_a_lease(engine: Engine, worker: Worker) -> None:
+    await worker.frontier.add([url("a.example", 1), url("b.example", 1)])
+    leases = {lease.site: lease for lease in await worker.lease()}
+    lease = leases["a.example"]
+    found = RobotsRecord("https://a.example", RobotsState.FOUND, b"Disallow: /\x00\xff", 5.0, 0)
+    silent = RobotsRecord("http://a.example:81", RobotsState.UNREACHABLE, b"", 0.0, 3)
+    await worker.commit(robots(lease, found), robots(lease, silent))  # the lease goes on
+    await engine.advance(30)
+    async with engine.open() as another:
+        kept = await another.robots_of("a.example", found.origin)
+        assert kept is not None
+        assert kept[:3] == found[:3]
+        assert kept.age_s == pytest.approx(35, abs=SLACK_S)
+        other = await another.robots_of("a.example", silent.origin)
+        assert other is not None
+        assert (other.state, other.body, other.failures) == (RobotsState.UNREACHABLE, b"", 3)
+        assert await another.robots_of("a.example", "https://www.a.example") is None
+        assert await another.robots_of("b.example", found.origin) is None
+        assert await another.robots_of("nobody.example", found.origin) is None

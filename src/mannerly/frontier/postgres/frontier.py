@@ -16,13 +16,22 @@ from mannerly.frontier.contract import (
     Committed,
     Cursor,
     Excluded,
+    Forgotten,
     Kind,
     Leased,
     SitePortion,
     UrlPortion,
     WriterState,
 )
-from mannerly.frontier.postgres import committing, counting, listing, sites, statements, writers
+from mannerly.frontier.postgres import (
+    committing,
+    counting,
+    forgetting,
+    listing,
+    sites,
+    statements,
+    writers,
+)
 from mannerly.frontier.postgres.adding import Batch
 from mannerly.frontier.postgres.arrays import Texts
 from mannerly.frontier.postgres.connection import TimeOuts
@@ -30,7 +39,7 @@ from mannerly.frontier.postgres.leasing import Leaser
 from mannerly.frontier.postgres.session import Session
 from mannerly.frontier.postgres.trouble import AGAIN, LOCKED
 from mannerly.frontier.site_ids import SiteIds
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
+from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -153,8 +162,14 @@ class PostgresFrontier:
             sites=len(sites_),
         )
 
+    async def forget(self, site: str) -> Forgotten:
+        return await self._run("forget", lambda: forgetting.forget(self._session, self._ids, site))
+
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         return await self._run("explain", lambda: listing.explain(self._session, site, hash_))
+
+    async def robots_of(self, site: str, origin: str) -> RobotsRecord | None:
+        return await self._run("robots_of", lambda: listing.robots_of(self._session, site, origin))
 
     async def iterate(
         self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000

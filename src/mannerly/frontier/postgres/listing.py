@@ -1,4 +1,4 @@
-"""Looking: explain, iterate, iterate_sites. Each answer is a consistent view of its own."""
+"""Looking: explain, robots_of, iterate, iterate_sites. Each answer is a consistent view."""
 
 from mannerly.frontier.contract import Cursor, Kind, SitePortion, UrlPortion
 from mannerly.frontier.postgres import statements
@@ -10,6 +10,8 @@ from mannerly.model import (
     ListedUrl,
     Outcome,
     QueuedUrl,
+    RobotsRecord,
+    RobotsState,
     SiteFacts,
     SiteState,
     UrlFacts,
@@ -56,6 +58,21 @@ def _site_facts(row: Row, now: Instant) -> SiteFacts:
     held = leased and ready_in_s > 0
     facts = (key, SiteState(state), ready_in_s, held, holder if held else "", failures)
     return SiteFacts(*facts, delay / 1000, *counts)
+
+
+def robots_of(session: Session, key: str, origin: str) -> RobotsRecord | None:
+    with session.reading() as view:
+        with view.round():
+            asked = view.moment()
+            answer = view.send(statements.ROBOTS_OF, key, origin)
+            view.commit()
+        now = view.clock.read(asked)
+        row = answer.fetchone()
+    if row is None:
+        return None
+    state, body, fetched_at, failures = row
+    age_s = max(0, now.at - fetched_at) / 1000
+    return RobotsRecord(origin, RobotsState(state), bytes(body), age_s, failures)
 
 
 def iterate_sites(session: Session, after: Cursor | None, limit: int) -> SitePortion:

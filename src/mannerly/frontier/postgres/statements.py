@@ -195,6 +195,11 @@ FROM unnest(%s, %s) AS wanted (site, origin)
 """
 """Not of all origins of a site: it may have thousands."""
 
+ROBOTS_OF = """
+SELECT robots.state, robots.body, robots.fetched_at, robots.failures
+FROM site JOIN robots ON robots.site = site.id WHERE site.key = %s AND robots.origin = %s
+"""
+
 STAMP = """
 UPDATE clock SET ready_at = %s, holder = %s, token = given.token
 FROM unnest(%s, %s) AS given (site, token) WHERE clock.site = given.site
@@ -307,6 +312,25 @@ RETURNING clock.site
 # --- exclude --------------------------------------------------------------------------------
 
 SHUT = "UPDATE clock SET token = 0, holder = 0, has_work = false WHERE site = ANY (%s)"
+
+FORGET_SEEN = """
+DELETE FROM seen WHERE (site, hash) IN (SELECT site, hash FROM seen WHERE site = %s LIMIT %s)
+RETURNING outcome
+"""
+
+FORGET_QUEUE = """
+DELETE FROM queue WHERE (site, priority, seq) IN (
+    SELECT site, priority, seq FROM queue WHERE site = %s LIMIT %s
+)
+"""
+
+FORGET_SPILL = """
+DELETE FROM spill WHERE (site, priority, seq) IN (
+    SELECT site, priority, seq FROM spill WHERE site = %s LIMIT %s
+)
+"""
+
+FORGET_ROBOTS = "DELETE FROM robots WHERE site = %s"
 
 # --- looking --------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from mannerly.frontier.contract import (
     Committed,
     Cursor,
     Excluded,
+    Forgotten,
     Kind,
     Leased,
     SitePortion,
@@ -25,6 +26,7 @@ from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import (
     committing,
     excluding,
+    forgetting,
     leasing,
     looking,
     statements,
@@ -33,7 +35,7 @@ from mannerly.frontier.sqlite import (
 )
 from mannerly.frontier.sqlite.adding import Batch, total
 from mannerly.frontier.sqlite.database import Database, Synchronous
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, UrlFacts
+from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -156,8 +158,14 @@ class SqliteFrontier:
     async def exclude(self, sites: Sequence[str]) -> Excluded:
         return await self._run(lambda database: excluding.exclude(database, sites))
 
+    async def forget(self, site: str) -> Forgotten:
+        return await self._run(lambda database: forgetting.forget(database, site))
+
     async def explain(self, site: str, hash_: int) -> UrlFacts:
         return await self._run(lambda database: looking.explain(database, site, hash_))
+
+    async def robots_of(self, site: str, origin: str) -> RobotsRecord | None:
+        return await self._run(lambda database: looking.robots_of(database, site, origin))
 
     async def iterate(
         self, kind: Kind, *, after: Cursor | None = None, limit: int = 1000

@@ -8,6 +8,8 @@ from mannerly.model import (
     ListedUrl,
     Outcome,
     QueuedUrl,
+    RobotsRecord,
+    RobotsState,
     SiteFacts,
     SiteState,
     UrlFacts,
@@ -59,6 +61,16 @@ def _site_facts(view: Transaction, row: SiteRow) -> SiteFacts:
         pages=pages,
         dropped=dropped,
     )
+
+
+def robots_of(database: Database, key: str, origin: str) -> RobotsRecord | None:
+    with database.reading("robots_of") as view:
+        row = view.execute(statements.ROBOTS_OF, (key, origin)).fetchone()
+        if row is None:
+            return None
+        state, body, fetched_at, failures = row
+        age_s = max(0, view.now.at - fetched_at) / 1000
+        return RobotsRecord(origin, RobotsState(state), body, age_s, failures)
 
 
 def sites(database: Database, after: Cursor | None, limit: int) -> SitePortion:

@@ -204,6 +204,35 @@ WHERE site = ?1
 
 EXCLUDE = "UPDATE clock SET state = 2, has_work = 0, token = 0, holder = 0 WHERE site = ?"
 
+# --- forget ---------------------------------------------------------------------------------
+
+SITE_STATE = """
+SELECT site.id, clock.state FROM site JOIN clock ON clock.site = site.id WHERE site.key = ?
+"""
+
+FORGET_SEEN = """
+DELETE FROM seen WHERE site = ? AND hash IN (SELECT hash FROM seen WHERE site = ? LIMIT ?)
+RETURNING outcome
+"""
+
+FORGET_QUEUE = """
+DELETE FROM queue WHERE site = ?
+    AND (priority, seq) IN (SELECT priority, seq FROM queue WHERE site = ? LIMIT ?)
+RETURNING 0
+"""
+
+FORGET_SPILL = """
+DELETE FROM spill WHERE site = ?
+    AND (priority, seq) IN (SELECT priority, seq FROM spill WHERE site = ? LIMIT ?)
+RETURNING 0
+"""
+
+FORGET_ROBOTS = "DELETE FROM robots WHERE site = ?"
+
+FORGET_COUNTS = """
+UPDATE clock SET pending = pending - ?, pages = pages - ?, spilt = spilt - ? WHERE site = ?
+"""
+
 # --- writers --------------------------------------------------------------------------------
 
 ENLIST = """
@@ -250,6 +279,11 @@ commit pay for a question that only people ask."""
 URL_SPILT = """
 SELECT url, hash, depth, priority, seq, source, referrer, 0
 FROM spill WHERE site = ? AND hash = ?
+"""
+
+ROBOTS_OF = """
+SELECT robots.state, robots.body, robots.fetched_at, robots.failures
+FROM site JOIN robots ON robots.site = site.id WHERE site.key = ? AND robots.origin = ?
 """
 
 GOING_BEFORE = """

@@ -1,0 +1,12 @@
+"""Mannerly from Python: `import mannerly`.
+
+- `crawl(seeds, contact=..., **options)`: a crawl as an asynchronous iterator of pages;
+- `open(data_dir)`: what was crawled, for reading; also while a crawl runs.
+"""
+
+from mannerly.api.crawling import Crawl, crawl
+from mannerly.api.data import CrawlData, open_data
+from mannerly.api.page import Page
+from mannerly.engine.consumer import Response
+
+__all__ = ["Crawl", "CrawlData", "Page", "Response", "crawl", "open_data"]

@@ -1,0 +1,30 @@
+"""What processes left that died in a data directory is finished: their pages count or are void, as
+the frontier says, and their sites come back after a delay."""
+
+import logging
+from pathlib import Path
+
+from mannerly.frontier.contract import Frontier, WriterState
+from mannerly.store import Recovered, dead_writers, recover
+
+log = logging.getLogger(__name__)
+
+
+async def bring_back_the_dead(frontier: Frontier, data_dir: Path, rest_s: float) -> Recovered:
+    """May be killed and run again. The frontier is told of a death before it is asked how far the
+    dead came, so that no commit of theirs can arrive late (`mannerly.store.recovery`)."""
+    dead = dead_writers(data_dir)
+    if not dead:
+        return Recovered()
+    states: dict[int, WriterState | None] = {}
+    for writer in dead:
+        await frontier.retire(writer, rest_s)
+        states[writer] = await frontier.writer_state(writer)
+    recovered = recover(data_dir, states.get, writers=dead)
+    log.info(
+        "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
+        recovered.rows["pages"],
+    )
+    for path in recovered.set_aside:
+        log.warning("nobody can vouch for %s; it was set aside", path)
+    return recovered

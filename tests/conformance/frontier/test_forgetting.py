@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.forgetting import *  # noqa: F403
