@@ -11,7 +11,16 @@ from typing import IO
 from mannerly.errors import ConfigError
 from mannerly.frontier.contract import Frontier
 from mannerly.model import NewUrl, Priority, Source
-from mannerly.url import BadLine, Exclusions, Seed, SiteKey, host_of, seeds, url_hash
+from mannerly.url import (
+    BadLine,
+    Exclusions,
+    ParameterRules,
+    Seed,
+    SiteKey,
+    host_of,
+    seeds,
+    url_hash,
+)
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +48,7 @@ async def load_seeds(
     site_key: SiteKey,
     exclusions: Exclusions,
     on_progress: Callable[[Seeding], None],
+    parameters: ParameterRules | None = None,
 ) -> Seeding:
     """Add every seed of the file; bad lines are reported by number and skipped.
 
@@ -47,7 +57,7 @@ async def load_seeds(
     with _opened(path) as (file, total_bytes):
         seeding = Seeding(total_bytes)
         batch: list[NewUrl] = []
-        for item in seeds.read(_counted(file, seeding)):
+        for item in seeds.read(_counted(file, seeding), parameters):
             if isinstance(item, BadLine):
                 _report(seeding, item)
                 continue

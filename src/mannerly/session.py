@@ -20,8 +20,9 @@ from mannerly import assemble, joining
 from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor
 from mannerly.config import Config
-from mannerly.datadir import held
+from mannerly.datadir import SUFFIXES, held
 from mannerly.engine.crawler import Crawler
+from mannerly.engine.plan import parameter_rules
 from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
@@ -66,7 +67,7 @@ async def crawl(
     with _threads(config) as world:
         stored = await assemble.stored_settings(config, world)
         config = joining.joined(config, stored, resume=resume)
-        site_key = assemble.make_site_key(config)
+        site_key = assemble.make_site_key(config, new=stored is None)
         joining.check_suffixes(stored, site_key)
         exclusions = _exclusions(config)
         with held(config.crawl.data_dir):
@@ -78,7 +79,12 @@ async def crawl(
                     await frontier.clear()
                 if config.crawl.seed_file is not None:
                     await load_seeds(
-                        config.crawl.seed_file, frontier, site_key, exclusions, on_seeding
+                        config.crawl.seed_file,
+                        frontier,
+                        site_key,
+                        exclusions,
+                        on_seeding,
+                        parameters=parameter_rules(config),
                     )
                 await _begin(frontier, config, world, site_key, stored)
                 await _bring_back_the_dead(frontier, config)
@@ -98,7 +104,10 @@ async def _begin(
     whose directory does not know it could be joined with a wrong one."""
     if stored is not None:
         joining.mark_directory(config.crawl.data_dir, stored.get(CRAWL_ID, ""))
+        if not (config.crawl.data_dir / SUFFIXES).exists():
+            joining.keep_suffixes(config)
         return
+    joining.keep_suffixes(config)
     crawl_id = f"{world.random.getrandbits(64):016x}"
     joining.mark_directory(config.crawl.data_dir, crawl_id)
     await frontier.create(joining.settings_of(config, site_key, crawl_id))

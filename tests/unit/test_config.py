@@ -80,7 +80,15 @@ def test_a_bad_flag_says_what_is_needed() -> None:
 def test_every_option_has_a_help_text_and_a_section() -> None:
     for option in OPTIONS.values():
         assert option.help.endswith(".")
-        assert option.section in {"crawl", "politeness", "fetch", "traps", "engine", "observe"}
+        assert option.section in {
+            "crawl",
+            "politeness",
+            "fetch",
+            "urls",
+            "traps",
+            "engine",
+            "observe",
+        }
 
 
 def test_values_survive_being_written_and_read_again() -> None:

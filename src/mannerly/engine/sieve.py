@@ -12,7 +12,7 @@ from contextlib import suppress
 from mannerly.engine.plan import EnginePlan
 from mannerly.errors import UrlError
 from mannerly.model import NewUrl, Priority, QueuedUrl, Source
-from mannerly.url import Exclusions, Resolved, SiteKey, TrapRules, canonical, host_of, resolve
+from mannerly.url import Exclusions, Resolved, SiteKey, canonical, host_of, resolve
 
 
 class KnownHashes:
@@ -40,15 +40,25 @@ class Sieve:
         self._plan = plan
         self._site_key = site_key
         self._exclusions = exclusions
-        self._traps = TrapRules() if plan.trap_guard else None
+        self._traps = plan.traps
         self.known = KnownHashes()
 
-    def resolve(self, base: str, hrefs: list[str], base_href: str = "") -> list[Resolved]:
-        """The links of the page at `base`, whose `<base>` says `base_href`."""
+    def resolve(
+        self, base: str, hrefs: list[str], base_href: str = "", *, as_it_is: bool = False
+    ) -> list[Resolved]:
+        """The links of the page at `base`, whose `<base>` says `base_href`; `as_it_is`: with all
+        their parameters."""
         if base_href:
             with suppress(UrlError):
                 base = canonical(base_href, base)
-        return resolve(base, hrefs, self._site_key, max_links=self._plan.max_links)
+        return resolve(
+            base,
+            hrefs,
+            self._site_key,
+            max_links=self._plan.max_links,
+            max_length=self._plan.max_url_length,
+            parameters=None if as_it_is else self._plan.parameters,
+        )
 
     def links(self, found: list[Resolved], page: QueuedUrl) -> list[NewUrl]:
         """What of a page's links goes to the frontier."""
