@@ -166,6 +166,9 @@ def make_crawler(
     plan = EnginePlan.of(config, workers)
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
+    tally.left_out = sieve.left_out
+    if sieve.guard is not None:
+        tally.closed = sieve.guard.closed
     bench = Workbench()
     ledger = Ledger()
     visitor = Visitor(

@@ -215,7 +215,8 @@ async def _run(
     operations.clear(data_dir)
     try:
         reread = partial(_reread, exclusions, config.crawl.exclude_file)
-        with _signals(crawler, reread), OperationsFile(data_dir, writer, label, world.timings):
+        written = OperationsFile(data_dir, writer, label, world.timings, tally)
+        with _signals(crawler, reread), written:
             async with shown(view, tally, frontier, world.clock, workers):
                 because = await crawler.run()
     except BaseExceptionGroup as group:

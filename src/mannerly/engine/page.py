@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from mannerly.engine.novelty import Novelty
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched
@@ -17,7 +18,9 @@ from mannerly.model import (
     QueuedUrl,
 )
 from mannerly.parse import parse
+from mannerly.parse.contract import Parsed
 from mannerly.politeness.tags import Tags, header_tags
+from mannerly.url import Resolved
 
 
 class Reading(NamedTuple):
@@ -33,6 +36,7 @@ class PageReader:
         self._plan = plan
         self._sieve = sieve
         self._agent = agent
+        self._novelty = Novelty(sieve.guard)
 
     def read(self, fetched: Fetched, url: QueuedUrl, lease: Lease, fetched_at: float) -> Reading:
         """A 2xx response: what to store and what to follow."""
@@ -51,7 +55,22 @@ class PageReader:
             resolved = self._sieve.resolve(url.url, hrefs, parsed.base)
             found = len(resolved)
             links = self._sieve.links(resolved, url)
-        if parsed.noindex or header.noindex:
+        stored = not (parsed.noindex or header.noindex)
+        named = self._named(parsed, url, lease.site)
+        content_hash = _signed(xxh3_64_intdigest(decoded.body))
+        marks = self._novelty.judge(
+            url,
+            lease.site,
+            content_hash=content_hash,
+            text=parsed.text,
+            links=links,
+            canonical=named.hash if named else 0,
+            stored=stored,
+        )
+        if named and not (parsed.nofollow or header.nofollow):
+            links = [link for link in links if link.hash != named.hash]
+            links += self._sieve.canonical(named, url)
+        if not stored:
             return Reading(None, links, found)
         page = PageRecord(
             token=lease.token,
@@ -71,10 +90,23 @@ class PageReader:
             truncated=fetched.truncated or decoded.truncated,
             depth=url.depth,
             referrer_hash=url.referrer,
-            content_hash=_signed(xxh3_64_intdigest(decoded.body)),
+            content_hash=content_hash,
             duration_s=fetched.ended_at - fetched.started_at,
+            simhash=marks.simhash,
+            duplicate=marks.duplicate,
+            duplicate_of=marks.duplicate_of,
         )
         return Reading(page, links, found)
+
+    def _named(self, parsed: Parsed, url: QueuedUrl, site: str) -> Resolved | None:
+        """The other URL of the site that the page names as canonical, if it does. Another site's
+        word is not taken for whose page it is."""
+        if not parsed.canonical:
+            return None
+        for named in self._sieve.resolve(url.url, [parsed.canonical], parsed.base):
+            if named.site == site and named.hash != url.hash:
+                return named
+        return None
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the

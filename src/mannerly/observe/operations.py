@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from mannerly.observe.tally import Tally
 from mannerly.timing import Operation, Running, Timings
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,10 @@ class ProcessOperations:
     operations: dict[str, Operation] = field(default_factory=dict)
     running: list[Running] = field(default_factory=list)
     """What had not ended when it wrote this."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Links that it did not follow, by cause, with repeats."""
+    closed: list[tuple[str, str, int]] = field(default_factory=list)
+    """The latest patterns whose links it leaves out: site, pattern, pages that were read."""
 
 
 def clear(data_dir: Path) -> None:
@@ -74,7 +79,15 @@ def read(data_dir: Path) -> list[ProcessOperations]:
 class OperationsFile:
     """Writes the operations of this process while the block runs, and a last time at its end."""
 
-    def __init__(self, data_dir: Path, writer: int, label: str, timings: Timings) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        writer: int,
+        label: str,
+        timings: Timings,
+        tally: Tally | None = None,
+    ) -> None:
+        self._tally = Tally(0.0) if tally is None else tally
         self._directory = data_dir / NAME
         self._path = self._directory / f"{writer:016x}.json"
         self._label = label
@@ -118,6 +131,9 @@ class OperationsFile:
             "started_at": self._started_at,
             "written_at": time.time(),
             "ended": ended,
+            # Copied in one step each, since the engine counts on while this thread writes.
+            "left_out": dict(self._tally.left_out),
+            "closed": list(self._tally.closed),
             "slow_s": self._timings.slow_s,
             "operations": {name: asdict(it) for name, it in self._timings.operations().items()},
             "running": [it._asdict() for it in self._timings.running()],

@@ -28,3 +28,5 @@ class Parsed:
     """Meta robots says: do not store."""
     nofollow: bool = False
     """Meta robots says: do not follow."""
+    canonical: str = ""
+    """The first `<link rel=canonical>` as written, '' if there is none."""

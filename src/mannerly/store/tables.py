@@ -44,6 +44,9 @@ _TYPES: dict[str, pa.DataType] = {
     "body_bytes": pa.int64(),
     "truncated": pa.bool_(),
     "content_hash": pa.int64(),
+    "simhash": pa.int64(),
+    "duplicate": pa.string(),
+    "duplicate_of": pa.int64(),
 }
 
 # A string array counts its bytes in 31 bits, and rolling holds one record batch at a time in
@@ -84,7 +87,7 @@ PAGES = _table(
     "pages",
     PageRecord._fields,
     {"title", "text"},
-    ["site", "status", "content_type", "charset", "language", "truncated", "depth"],
+    ["site", "status", "content_type", "charset", "language", "truncated", "depth", "duplicate"],
 )
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -12,6 +12,8 @@ No I/O but for files of rules. The names that other stages use:
   `suffix_list(path)` reads one.
 - `resolve(base, hrefs, site_key) -> list[Resolved]`: the batch form that pages use: distinct
   canonical URLs with hash and site, in order; what cannot be crawled is left out.
+- `TrapRules`, `QueryVariants`, `YieldGuard`: links that lead nowhere, by their looks, their number
+  and what came of their like; `LeftOut` names the causes.
 - `Exclusions.read(path)`, `.covers(url, host, site) -> bool`.
 - `seeds.read(lines)`: canonical seed URLs, bare domains told apart, bad lines with their number.
 """
@@ -31,18 +33,24 @@ from mannerly.url.resolving import MAX_LINKS, Resolved, resolve
 from mannerly.url.seeds import BadLine, Seed
 from mannerly.url.site import SiteKey, suffix_list
 from mannerly.url.traps import LeftOut, TrapRules
+from mannerly.url.variants import QueryVariants
+from mannerly.url.yields import Closed, Standing, YieldGuard
 
 __all__ = [
     "MAX_LINKS",
     "MAX_URL_LENGTH",
     "BadLine",
+    "Closed",
     "Exclusions",
     "LeftOut",
     "ParameterRules",
+    "QueryVariants",
     "Resolved",
     "Seed",
     "SiteKey",
+    "Standing",
     "TrapRules",
+    "YieldGuard",
     "canonical",
     "host_of",
     "origin_of",
