@@ -139,5 +139,5 @@ class Sieve:
             return LeftOut.EXCLUDED
         cause = self._traps.cause(link.url) if self._traps is not None else None
         if cause is None and self._variants is not None and "?" in link.url:
-            return LeftOut.VARIANTS if self._variants.too_many(link.site, link.url) else None
+            return LeftOut.VARIANTS if self._variants.too_many(link.url) else None
         return cause

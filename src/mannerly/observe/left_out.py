@@ -41,6 +41,8 @@ def not_followed_lines(
     if left_out:
         causes = ", ".join(f"{n:,} {cause}" for cause, n in sorted(left_out, key=lambda it: -it[1]))
         lines.append(f"  unfollowed {sum(n for _, n in left_out):,} links, with repeats: {causes}")
-    for _, pattern, pages in list(closed)[-_PATTERNS_SHOWN:]:
-        lines.append(f"  repeating  {pattern}: left out after {pages:,} pages")
+    lines += [
+        f"  repeating  {pattern} (site {site}): left out after {pages:,} pages"
+        for site, pattern, pages in list(closed)[-_PATTERNS_SHOWN:]
+    ]
     return lines

@@ -36,30 +36,39 @@ NONE = "none"
 
 _DOTS = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
 _AUTHORITY = len("https://")
+_ENDLESS = 1 << 62
+_NAMES = 10_000
+"""Names whose verdict is remembered; when they are too many it starts anew."""
 
 
 class ParameterRules:
     """Which parameters are removed. Made once, asked for every link that has any."""
 
-    __slots__ = ("_keep", "_strip")
+    __slots__ = ("_keep", "_lengths", "_strip")
 
     def __init__(self, strip: Iterable[str] = (DEFAULT,), keep: Iterable[str] = ()) -> None:
         """`keep` is stronger. `ValueError` for a rule that is none."""
-        self._strip = _Names(expanded(strip))
-        self._keep = _Names(keep)
+        self._strip = [parameter_rule(rule) for rule in expanded(strip)]
+        self._keep = [parameter_rule(rule) for rule in keep]
+        self._lengths: dict[str, tuple[int, int]] = {}
 
     def strip(self, url: str) -> str:
         """A canonical URL without them; canonical again, and a fixed point."""
-        mark = url.find("?")
-        path, query = (url, "") if mark < 0 else (url[:mark], url[mark + 1 :])
+        path, _, query = url.partition("?")
         if ";" in path:
             start = path.index("/", _AUTHORITY)
             path = path[:start] + "/".join(map(self._segment, path[start:].split("/")))
-        if query:
-            parts = query.split("&")
-            kept = [part for part in parts if not self._goes(part)]
-            if len(kept) < len(parts):
-                query = "&".join(kept)
+        else:
+            # Nearly always nothing goes, so this is what a link with a query costs.
+            known = self._lengths
+            for part in query.split("&"):
+                name, _, value = part.partition("=")
+                least, below = known.get(name) or self._judged(name)
+                if least <= len(value) < below:
+                    break
+            else:
+                return url
+        query = "&".join([part for part in query.split("&") if not self._goes(part)])
         return f"{path}?{query}" if query else path
 
     def _segment(self, segment: str) -> str:
@@ -72,30 +81,29 @@ class ParameterRules:
 
     def _goes(self, part: str) -> bool:
         name, _, value = part.partition("=")
-        name = name.lower()
-        return self._strip.have(name, len(value)) and not self._keep.have(name, len(value))
+        least, below = self._lengths.get(name) or self._judged(name)
+        return least <= len(value) < below
+
+    def _judged(self, name: str) -> tuple[int, int]:
+        """How long a value must at least be, and stay below, for the parameter to go. Remembered by
+        name, since names come again and again."""
+        if len(self._lengths) >= _NAMES:
+            self._lengths.clear()
+        lengths = _least(self._strip, name), _least(self._keep, name)
+        return self._lengths.setdefault(name, lengths)
 
 
-class _Names:
-    __slots__ = ("_least", "_prefixes", "_starts")
-
-    def __init__(self, rules: Iterable[str]) -> None:
-        self._least: dict[str, int] = {}
-        self._prefixes: dict[str, int] = {}
-        for rule in rules:
-            name, star, least = parameter_rule(rule)
-            into = self._prefixes if star else self._least
-            into[name] = min(least, into.get(name, least))
-        self._starts = tuple(self._prefixes)
-
-    def have(self, name: str, length: int) -> bool:
-        least = self._least.get(name)
-        if least is not None and length >= least:
-            return True
-        return name.startswith(self._starts) and any(
-            length >= shortest and name.startswith(start)
-            for start, shortest in self._prefixes.items()
-        )
+def _least(rules: list[tuple[str, bool, int]], name: str) -> int:
+    """The least length of a value that the rules ask for with this name."""
+    name = name.lower()
+    return min(
+        (
+            least
+            for start, star, least in rules
+            if name == start or (star and name.startswith(start))
+        ),
+        default=_ENDLESS,
+    )
 
 
 def expanded(rules: Iterable[str]) -> list[str]:

@@ -19,15 +19,6 @@ _LONGEST = 200
 
 def pattern_of(url: str) -> str:
     """Of a canonical URL; at most 200 characters."""
-    return _pattern(url, with_query=True)
-
-
-def path_pattern_of(url: str) -> str:
-    """The same without the query."""
-    return _pattern(url, with_query=False)
-
-
-def _pattern(url: str, *, with_query: bool) -> str:
     path, mark, query = path_of(url).partition("?")
     segments = path[1:].split("/")
     if len(segments) > 2:
@@ -38,7 +29,7 @@ def _pattern(url: str, *, with_query: bool) -> str:
             distinct.append(segments[-1])
         segments = distinct
     shape = f"{host_of(url)}/{'/'.join(segments)}"
-    if mark and with_query:
+    if mark:
         names = {part.partition("=")[0] for part in query.split("&")}
         shape += "?" + "&".join(sorted(names))
     return _NUMBERED.sub(_folded, shape)[:_LONGEST]

@@ -20,12 +20,16 @@ from mannerly.url.site import SiteKey
 from mannerly.url.traps import LeftOut
 
 MAX_LINKS = 5_000
+MAX_ORIGINS = 100_000
+"""Origins whose site is remembered, about 20 MB; when they are too many it starts anew."""
 
 _NOT_CRAWLED = ("javascript:", "mailto:", "tel:", "data:", "whatsapp:", "sms:", "about:", "blob:")
 """Common enough to be worth leaving out before parsing; all others are found after it."""
 _PLAIN = re.compile(r"https?://([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[0-9]+)?")
 _HALF = 1 << 63
 _WHOLE = 1 << 64
+_new = tuple.__new__
+"""Makes a `Resolved` at half the price of calling it."""
 
 
 class Resolved(NamedTuple):
@@ -52,7 +56,7 @@ def resolve(
     itself (`#top`, empty) are not links. What is too long is counted in `left_out`.
     """
     parsed_base = _parsed(base)
-    site_of_origin: dict[str, str | None] = {}
+    site_of_origin = site_key.of_origins
     given: set[str] = {""}
     found: dict[str, Resolved] = {}
     longest_given = max_length * MAX_SLACK
@@ -62,12 +66,12 @@ def resolve(
         if reference in given:
             continue
         given.add(reference)
-        if reference.startswith(_NOT_CRAWLED):
+        if ":" in reference and reference.startswith(_NOT_CRAWLED):
             continue
         if len(reference) > longest_given:
             too_long += 1
             continue
-        if reference[-1] <= " ":
+        if odd := reference[-1] <= " ":
             reference = href  # white space is trimmed at the end of a URL, kept before a fragment
         try:
             try:
@@ -78,10 +82,8 @@ def resolve(
                 continue
             end = url.find("/", 8)
             origin = url[:end]
-            if origin not in site_of_origin:
-                site_of_origin[origin] = _site_if_plain(origin, site_key)
-            site = site_of_origin[origin]
-            if site is None or url[-1] == "?" or "#" in url:
+            site = site_of_origin.get(origin) or _site_if_plain(origin, site_key)
+            if site is None or odd or url[-1] == "?":
                 url = trimmed(url)
                 site = site_key.site_of(host_of(url))
         except UrlError:
@@ -94,7 +96,7 @@ def resolve(
         if url in found:
             continue
         digest = xxh3_64_intdigest(url.encode())
-        found[url] = Resolved(url, digest if digest < _HALF else digest - _WHOLE, site)
+        found[url] = _new(Resolved, (url, digest if digest < _HALF else digest - _WHOLE, site))
         if len(found) >= max_links:
             break
     if too_long and left_out is not None:
@@ -114,4 +116,10 @@ def _parsed(base: str) -> Any:
 def _site_if_plain(origin: str, site_key: SiteKey) -> str | None:
     """The site of an origin that is canonical at a glance; None: look closer."""
     plain = _PLAIN.fullmatch(origin)
-    return None if plain is None or len(plain[1]) > 63 else site_key.site_of(plain[1])
+    if plain is None or len(plain[1]) > 63:
+        return None
+    site = site_key.site_of(plain[1])
+    if len(site_key.of_origins) >= MAX_ORIGINS:
+        site_key.of_origins.clear()
+    site_key.of_origins[origin] = site
+    return site

@@ -32,8 +32,10 @@ class SiteKey:
     form hosts have in canonical URLs: lower-case ASCII.
     """
 
-    __slots__ = ("_cache", "_list", "version")
+    __slots__ = ("_cache", "_list", "of_origins", "version")
 
+    of_origins: dict[str, str]
+    """Sites of plain origins (`scheme://host[:port]`), as far as `resolve` has met them."""
     version: str
     """Identifies the suffix list: its own version line, if it has one, and a digest of its rules,
     since people change a list and leave the line as it is. `-` by host."""
@@ -43,6 +45,7 @@ class SiteKey:
     ) -> None:
         """`suffixes`: the lines of another list than the packaged one."""
         self._cache: dict[str, str] = {}
+        self.of_origins = {}
         self._list: PublicSuffixList | None = None
         self.version = "-"
         if by == "domain":

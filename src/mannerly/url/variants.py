@@ -1,20 +1,19 @@
 """How many different queries a path has been asked with: filters and calendars have no end of them.
 
-Counted for each site and path pattern, about: a count takes 64 bytes and is right to an eighth or
-so (HyperLogLog, Flajolet et al. 2007), however many there are and however often each comes again.
-Of the paths that were not met for longest the count is forgotten.
+Counted for each host and path, numbers in them folded, about: a count takes 64 bytes and is right
+to an eighth or so (HyperLogLog, Flajolet et al. 2007), however many there are and however often
+each comes again. Of the paths that were not met for longest the count is forgotten.
 """
 
 import math
+import re
 from collections import OrderedDict
 
 from xxhash import xxh3_64_intdigest
 
-from mannerly.url.normal import path_of
-from mannerly.url.patterns import path_pattern_of
-
 PATHS = 20_000
 """Paths that are remembered, about 7 MB."""
+_DIGITS = re.compile(r"[0-9]+")
 _REGISTERS = 64
 _ALPHA = 0.709
 """The bias of 64 registers."""
@@ -56,13 +55,13 @@ class QueryVariants:
     def __len__(self) -> int:
         return len(self._counts)
 
-    def too_many(self, site: str, url: str) -> bool:
+    def too_many(self, url: str) -> bool:
         """Count a canonical URL, unless its path has reached the limit: then say so. A URL without
         a query is always one too few."""
-        query = path_of(url).partition("?")[2]
+        place, _, query = url.partition("?")
         if not query:
             return False
-        key = xxh3_64_intdigest(f"{site} {path_pattern_of(url)}".encode())
+        key = xxh3_64_intdigest(_DIGITS.sub("0", place).encode())
         count = self._counts.get(key)
         if count is None:
             count = self._counts[key] = DistinctCount()

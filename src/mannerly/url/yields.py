@@ -14,9 +14,10 @@ alike, and are how the articles are found. A page that leads only to pages like 
 that repeat, does not.
 
 From PUT_OFF on, links to such pages go behind all others of the site; from LEAVE_OUT on they are
-not added any more. What waits in the queue is fetched, and if new things come of it the pattern is
-open again. A pattern of which half the pages are new does not get there, however many it has; one
-that only repeats itself is left out after 60 pages, one of which only the numbers change after 240.
+not added any more. What waits in the queue is fetched, and if so much of it is new that the pattern
+falls below PUT_OFF, it is open again. A pattern of which half the pages are new is never left out,
+however many it has; one that only repeats itself is after 60 pages, one of which only the numbers
+change after 240.
 
 Each process learns for itself and starts with nothing: with n processes, or n starts, a trap costs
 at most n times as much. The same pages in the same order give the same answers.
@@ -70,12 +71,18 @@ class _Record:
     score: int = 0
     pages: int = 0
     news: int = 0
+    standing: Standing = Standing.OPEN
 
-    @property
-    def standing(self) -> Standing:
+    def count(self, gave: Gave) -> None:
+        self.pages += 1
+        self.news += gave is Gave.SOMETHING_NEW
+        self.score = min(max(0, self.score + gave), LEAVE_OUT)
         if self.score >= LEAVE_OUT:
-            return Standing.LEFT_OUT
-        return Standing.PUT_OFF if self.score >= PUT_OFF else Standing.OPEN
+            self.standing = Standing.LEFT_OUT
+        elif self.score < PUT_OFF:
+            self.standing = Standing.OPEN
+        elif self.standing is Standing.OPEN:
+            self.standing = Standing.PUT_OFF
 
 
 class YieldGuard:
@@ -107,9 +114,7 @@ class YieldGuard:
         else:
             self._records.move_to_end(key)
         before = record.standing
-        record.pages += 1
-        record.news += gave is Gave.SOMETHING_NEW
-        record.score = min(max(0, record.score + gave), LEAVE_OUT)
+        record.count(gave)
         now = record.standing
         self._suspect(site, before, now)
         if now is Standing.LEFT_OUT and before is not now:
