@@ -8,7 +8,7 @@ from typing import Literal, cast
 from mannerly import __version__
 from mannerly.clock import Clock, Executor
 from mannerly.config import Config
-from mannerly.datadir import FRONTIER
+from mannerly.datadir import FRONTIER, SUFFIXES
 from mannerly.dburl import sqlite_path
 from mannerly.engine.admission import Admission
 from mannerly.engine.checkpoint import Checkpointer
@@ -39,7 +39,7 @@ from mannerly.politeness.gate import RobotsCache
 from mannerly.politeness.pacing import PacePolicy
 from mannerly.store.contract import Store
 from mannerly.timing import Timings
-from mannerly.url import Exclusions, SiteKey
+from mannerly.url import Exclusions, SiteKey, suffix_list
 
 WARC_SPECIFICATION = (
     "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
@@ -165,8 +165,13 @@ def make_transport(config: Config, clock: Clock) -> Transport:
     )
 
 
-def make_site_key(config: Config) -> SiteKey:
-    return SiteKey(by=cast("Literal['domain', 'host']", config.politeness.site_by))
+def make_site_key(config: Config, *, new: bool = False) -> SiteKey:
+    """By the list that is asked for, else by the one that the crawl has kept, else (and for a `new`
+    crawl) by the packaged one."""
+    by = cast("Literal['domain', 'host']", config.politeness.site_by)
+    kept = config.crawl.data_dir / SUFFIXES
+    path = config.urls.suffix_file or (kept if kept.exists() and not new else None)
+    return SiteKey(by) if path is None else SiteKey(by, suffix_list(path).splitlines())
 
 
 def pace_policy(config: Config) -> PacePolicy:
@@ -219,6 +224,9 @@ def make_crawler(
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
     overload = Overload(plan, LagWatch(world.clock, world.lag_probe_s), tally, world.clock)
+    tally.left_out = sieve.left_out
+    if sieve.guard is not None:
+        tally.closed = sieve.guard.closed
     bench = Workbench()
     ledger = Ledger(keeps_exchanges="warc" in config.store.keep)
     run = run_record(config, world, writer)

@@ -24,6 +24,7 @@ from mannerly.units import (
     email,
     endpoint,
     one_of,
+    parameters,
     path,
     ports,
     positive,
@@ -34,6 +35,7 @@ from mannerly.units import (
     some_time,
     string,
     switch,
+    url_length,
     web_address,
 )
 
@@ -247,11 +249,56 @@ class FetchSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UrlsSection:
+    """What makes two URLs the same, and two hosts one site."""
+
+    strip_parameters: tuple[str, ...] = _option(
+        ("default",),
+        parameters,
+        "Parameters removed from URLs: names, name* for all that begin so, name:16 for values of "
+        "at least 16 characters; 'default' stands for the well-known tracking and session ids, "
+        "'none' for nothing.",
+        meta="LIST",
+        shown="default",
+    )
+    keep_parameters: tuple[str, ...] = _option(
+        (), parameters, "Exceptions from --strip-parameters.", meta="LIST", shown="none"
+    )
+    suffix_file: Path | None = _option(
+        None,
+        path,
+        "A public suffix list to use instead of the packaged one.",
+        meta="FILE",
+        shown="the packaged one",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrapsSection:
     """URLs that are not worth following."""
 
     trap_guard: bool = _option(
         True, switch, "Leave out URLs that look like traps (endless paths and queries)."
+    )
+    max_url_length: int = _option(
+        2048, url_length, "Characters of a URL; longer ones are left out.", meta="N"
+    )
+    max_path_segments: int = _option(40, count, "Segments of a URL's path. 0: no limit.", meta="N")
+    max_repeated_segments: int = _option(
+        5, count, "How often one segment may occur in a path. 0: no limit.", meta="N"
+    )
+    max_query_parameters: int = _option(40, count, "Parameters of a URL. 0: no limit.", meta="N")
+    max_query_variants: int = _option(
+        10_000,
+        count,
+        "About how many different queries are followed for one path of a site, numbers in the path "
+        "folded. 0: no limit.",
+        meta="N",
+    )
+    yield_guard: bool = _option(
+        True,
+        switch,
+        "Put off, then leave out, links to a site's pages of a kind that keeps repeating itself.",
     )
     max_links: int = _option(5000, positive, "Links taken from one page.", meta="N")
 
@@ -337,6 +384,7 @@ class Config:
     crawl: CrawlSection = CrawlSection()
     politeness: PolitenessSection = PolitenessSection()
     fetch: FetchSection = FetchSection()
+    urls: UrlsSection = UrlsSection()
     traps: TrapsSection = TrapsSection()
     engine: EngineSection = EngineSection()
     store: StoreSection = StoreSection()

@@ -2,6 +2,7 @@
 
 DIR/lock          held (flock) by the crawler that runs here
 DIR/frontier.db   the frontier, unless --db-url says otherwise
+DIR/suffix-list.dat  the public suffix list that the crawl's sites are made by
 DIR/journal, pages, fetches, requests, runs: the store (`mannerly.store.layout`)
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 from mannerly.errors import CrawlBusyError, UsageError
 
 FRONTIER = "frontier.db"
+SUFFIXES = "suffix-list.dat"
 _LOCK = "lock"
 
 

@@ -12,12 +12,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mannerly.config import OPTIONS, Config, as_text, build
+from mannerly.datadir import SUFFIXES
 from mannerly.dburl import without_password
 from mannerly.errors import CrawlExistsError, NoCrawlError, SettingsDifferError, UsageError
 from mannerly.store.layout import Layout
-from mannerly.url import SiteKey
+from mannerly.url import SiteKey, suffix_list
 
-MUST_AGREE = ("delay", "site_by", "scope", "seeded_urls_only", "max_depth")
+MUST_AGREE = (
+    "delay",
+    "site_by",
+    "scope",
+    "seeded_urls_only",
+    "max_depth",
+    "strip_parameters",
+    "keep_parameters",
+)
 """Options on which all crawlers of one crawl agree; they live in the frontier."""
 OF_ONE_RUN = frozenset(
     {
@@ -30,6 +39,7 @@ OF_ONE_RUN = frozenset(
         "log_level",
         "progress",
         "slow_operation",
+        "suffix_file",
     }
 )
 """Options of a run. All others are the crawl's: kept with it, and used again when it is resumed."""
@@ -94,8 +104,9 @@ def settings_of(config: Config, site_key: SiteKey, crawl_id: str) -> dict[str, s
 def check_suffixes(stored: Settings | None, site_key: SiteKey) -> None:
     if stored is not None and stored["suffix_list"] != site_key.version:
         raise SettingsDifferError(
-            f"this crawl uses the public suffix list {stored['suffix_list']}, the installed one is "
-            f"{site_key.version}; install the publicsuffixlist release that has the former"
+            f"this crawl uses the public suffix list {stored['suffix_list']}, this is "
+            f"{site_key.version}; name the crawl's list with --suffix-file (it is kept in the data "
+            f"directory that the crawl was started with: {SUFFIXES})"
         )
 
 
@@ -119,15 +130,26 @@ def check_directory(data_dir: Path, stored: Settings | None) -> None:
 
 def mark_directory(data_dir: Path, crawl_id: str) -> None:
     """From now on the directory is this crawl's. Durable, so that it is so before a page is."""
-    path = data_dir / ID_FILE
+    _write_durably(data_dir / ID_FILE, f"{crawl_id}\n")
+
+
+def keep_suffixes(config: Config) -> None:
+    """Keep the list that the crawl's sites are made by: a newer Mannerly brings another one, and
+    sites must not change while the crawl lives."""
+    if config.politeness.site_by == "domain":
+        path = config.urls.suffix_file
+        _write_durably(config.crawl.data_dir / SUFFIXES, suffix_list(path))
+
+
+def _write_durably(path: Path, text: str) -> None:
     temporary = path.with_suffix(".tmp")
     try:
-        with temporary.open("w", encoding="ascii") as file:
-            file.write(f"{crawl_id}\n")
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(directory)
         finally:

@@ -65,6 +65,8 @@ class Priority(IntEnum):
     """A redirect inside the site: the site's next URL."""
     SEED = 10
     LINK = 20
+    PUT_OFF = 25
+    """A link to a kind of page that keeps repeating itself."""
     RETRY = 30
     """Tried before without success; others go first."""
 
@@ -399,6 +401,12 @@ class PageRecord(NamedTuple):
     """The version of robots.txt that allowed it (`politeness.gate.version_of`)."""
     robots_line: int = 0
     """The line of it that did; 0 if none speaks of the page."""
+    simhash: int = 0
+    """64 bits that are nearly the same for texts that are; 0 for a page without text."""
+    duplicate: str = ""
+    """How it repeats another page of its site: `exact`, `near`, `canonical`; '' if it does not."""
+    duplicate_of: int = 0
+    """Hash of the URL of that page; 0 for none."""
 
 
 class LinkRecord(NamedTuple):

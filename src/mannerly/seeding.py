@@ -10,7 +10,16 @@ from pathlib import Path
 from mannerly.errors import ConfigError
 from mannerly.frontier.contract import Frontier
 from mannerly.model import NewUrl, Priority, Source
-from mannerly.url import BadLine, Exclusions, Seed, SiteKey, host_of, seeds, url_hash
+from mannerly.url import (
+    BadLine,
+    Exclusions,
+    ParameterRules,
+    Seed,
+    SiteKey,
+    host_of,
+    seeds,
+    url_hash,
+)
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +47,7 @@ async def load_seeds(
     site_key: SiteKey,
     exclusions: Exclusions,
     on_progress: Callable[[Seeding], None],
+    parameters: ParameterRules | None = None,
 ) -> Seeding:
     """Add every seed of a file, or of lines; bad ones are reported by number and skipped.
 
@@ -46,7 +56,7 @@ async def load_seeds(
     with _opened(source) as (lines, total_bytes):
         seeding = Seeding(total_bytes)
         batch: list[NewUrl] = []
-        for item in seeds.read(_counted(lines, seeding)):
+        for item in seeds.read(_counted(lines, seeding), parameters):
             if isinstance(item, BadLine):
                 _report(seeding, item)
                 continue

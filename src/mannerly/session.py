@@ -20,10 +20,11 @@ from mannerly import assemble, joining
 from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
-from mannerly.datadir import held
+from mannerly.datadir import SUFFIXES, held
 from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
 from mannerly.engine.lag import PROBE_S
+from mannerly.engine.plan import parameter_rules
 from mannerly.errors import ConfigError, FrontierError, MannerlyError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
@@ -82,7 +83,7 @@ async def crawl(
     with _threads(config) as world:
         stored = await assemble.stored_settings(config, world)
         config = joining.joined(config, stored, resume=resume)
-        site_key = assemble.make_site_key(config)
+        site_key = assemble.make_site_key(config, new=stored is None)
         joining.check_suffixes(stored, site_key)
         exclusions = _exclusions(config)
         with held(config.crawl.data_dir):
@@ -93,7 +94,14 @@ async def crawl(
                 if stored is None:
                     await frontier.clear()
                 if source:
-                    await load_seeds(source, frontier, site_key, exclusions, on_seeding)
+                    await load_seeds(
+                        source,
+                        frontier,
+                        site_key,
+                        exclusions,
+                        on_seeding,
+                        parameters=parameter_rules(config),
+                    )
                 await _begin(frontier, config, world, site_key, stored)
                 await bring_back_the_dead(frontier, config.crawl.data_dir, config.politeness.delay)
                 return await _run(
@@ -112,7 +120,10 @@ async def _begin(
     whose directory does not know it could be joined with a wrong one."""
     if stored is not None:
         joining.mark_directory(config.crawl.data_dir, stored.get(CRAWL_ID, ""))
+        if not (config.crawl.data_dir / SUFFIXES).exists():
+            joining.keep_suffixes(config)
         return
+    joining.keep_suffixes(config)
     crawl_id = f"{world.random.getrandbits(64):016x}"
     joining.mark_directory(config.crawl.data_dir, crawl_id)
     await frontier.create(joining.settings_of(config, site_key, crawl_id))

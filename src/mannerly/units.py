@@ -132,6 +132,29 @@ def some_of(*allowed: str) -> Callable[[str], frozenset[str]]:
     return parse
 
 
+def url_length(text: str) -> int:
+    number = count(text)
+    if not 100 <= number <= 2048:
+        raise ValueError("a number between 100 and 2048 is needed")
+    return number
+
+
+def parameters(text: str) -> tuple[str, ...]:
+    """Names of URL parameters, as `mannerly.url.parameters` describes them."""
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    for one in found:
+        parameter_rule(one)
+    return found
+
+
+def parameter_rule(text: str) -> tuple[str, bool, int]:
+    """Of one of them: its name, whether that is only a beginning, the least length of the value."""
+    match = re.fullmatch(r"([^\s&=;/?#,*:]+)(\*?)(?::([0-9]{1,4}))?", text)
+    if match is None:
+        raise ValueError("parameters separated by commas are needed, such as ref,utm_*,sid:16")
+    return match[1].lower(), bool(match[2]), int(match[3] or 0)
+
+
 def one_of(*allowed: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         word = text.strip()

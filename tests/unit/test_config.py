@@ -84,6 +84,7 @@ def test_every_option_has_a_help_text_and_a_section() -> None:
             "crawl",
             "politeness",
             "fetch",
+            "urls",
             "traps",
             "engine",
             "store",

@@ -2,9 +2,18 @@ from pathlib import Path
 
 import pytest
 
+from mannerly.assemble import make_site_key
 from mannerly.config import load
 from mannerly.errors import CrawlExistsError, NoCrawlError, SettingsDifferError
-from mannerly.joining import CRAWL_ID, check_directory, joined, mark_directory, settings_of
+from mannerly.joining import (
+    CRAWL_ID,
+    check_directory,
+    check_suffixes,
+    joined,
+    keep_suffixes,
+    mark_directory,
+    settings_of,
+)
 from mannerly.store.layout import Layout
 from mannerly.url import SiteKey
 
@@ -59,6 +68,32 @@ def test_options_of_the_crawl_come_back_and_those_of_a_run_do_not() -> None:
     assert again.crawl.max_spilt_per_site == 5
     assert again.observe.slow_operation == 5.0
     assert again.crawl.email == "me@example.org"
+
+
+def test_parameters_must_agree() -> None:
+    stored = settings_of(load({"strip_parameters": "default,ref"}, environ={}), SiteKey("host"), "")
+    again = joined(load({}, environ={}), stored, resume=True)
+    assert again.urls.strip_parameters == ("default", "ref")
+    assert again.urls.keep_parameters == ()
+    for name in ("strip_parameters", "keep_parameters"):
+        with pytest.raises(SettingsDifferError, match=f"--{name.replace('_', '-')} is"):
+            joined(load({name: "other"}, environ={}), stored, resume=True)
+
+
+def test_a_crawl_keeps_its_suffix_list(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.dat"
+    mine.write_text("com\nfresh.com\n")
+    first = load({"data_dir": str(tmp_path), "suffix_file": str(mine)}, environ={})
+    stored = settings_of(first, make_site_key(first, new=True), "1")
+    keep_suffixes(first)
+    mine.unlink()
+    later = joined(load({"data_dir": str(tmp_path)}, environ={}), stored, resume=True)
+    assert make_site_key(later).site_of("a.b.fresh.com") == "b.fresh.com"
+    check_suffixes(stored, make_site_key(later))
+    elsewhere = load({"data_dir": str(tmp_path / "other")}, environ={})
+    with pytest.raises(SettingsDifferError, match="--suffix-file"):
+        check_suffixes(stored, make_site_key(elsewhere))
+    assert make_site_key(later, new=True).version == SiteKey().version
 
 
 def test_a_crawl_is_there_or_it_is_not() -> None:

@@ -13,7 +13,7 @@ from mannerly import session
 from mannerly.cli.options import config_options, load_config, set_up_logging
 from mannerly.config import Config
 from mannerly.dburl import without_password
-from mannerly.observe.left_out import left_out_lines
+from mannerly.observe.left_out import left_out_lines, not_followed_lines
 from mannerly.observe.progress import (
     clock_text,
     deferred_text,
@@ -108,7 +108,8 @@ def print_summary(ended: Ended, config: Config, *, resumable: bool) -> None:
         print(
             f"  abandoned  {stats.sites_abandoned:,} sites, {stats.urls_abandoned:,} URLs on them"
         )
-    for line in left_out_lines(stats) + strain_lines({"this run": strain_of(tally)}):
+    told = left_out_lines(stats) + not_followed_lines(tally.left_out.items(), tally.closed)
+    for line in told + strain_lines({"this run": strain_of(tally)}):
         print(line)
     print(f'\nlook at the pages:  {program()} query --data-dir {data_dir} "{EXAMPLE_QUERY}"')
     if resumable and stats.urls_pending - stats.urls_abandoned + stats.urls_spilt:

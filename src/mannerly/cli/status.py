@@ -6,6 +6,7 @@ import dataclasses
 import json
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from mannerly.errors import FrontierError
 from mannerly.joining import place_text
 from mannerly.model import FrontierStats
 from mannerly.observe import operations
-from mannerly.observe.left_out import left_out_lines
+from mannerly.observe.left_out import left_out_lines, not_followed_lines
 from mannerly.observe.progress import failures_text
 from mannerly.observe.strain import strain_lines
 from mannerly.opening import existing_crawl
@@ -50,9 +51,12 @@ def status(config_file: Path | None, as_json: bool, **flags: object) -> None:
     if as_json:
         document: dict[str, object] = {"running": running, "trouble": str(trouble or "")}
         document |= _document(*looked) if looked else {}
+        document["not_followed"], document["repeating"] = _not_followed(processes)
         print(json.dumps(document | operations_document(processes), indent=2))
     else:
         lines = _lines(config, *looked, running=running) if looked else _bare(config, running)
+        left_out, closed = _not_followed(processes)
+        lines += not_followed_lines(left_out.items(), closed)
         lines += strain_lines({process.label: process.strain for process in processes})
         lines += operations_lines(processes, time.time())
         print("\n".join(lines))
@@ -110,6 +114,16 @@ def _lines(
         f"  settings   delay {settings['delay_s']} s, sites by {settings['site_by']}, "
         f"scope {settings['scope']}, contact {settings['email']}",
     ]
+
+
+def _not_followed(
+    processes: list[operations.ProcessOperations],
+) -> tuple[dict[str, int], list[tuple[str, str, int]]]:
+    """What all processes of the run left out, and the patterns that they found to repeat."""
+    left_out: Counter[str] = Counter()
+    for process in processes:
+        left_out.update(process.left_out)
+    return dict(left_out), [closed for process in processes for closed in process.closed]
 
 
 def _bare(config: Config, running: bool) -> list[str]:

@@ -6,6 +6,7 @@ from xxhash import xxh3_64_intdigest
 
 from mannerly.engine.consumer import NOBODY, Consumer, Response
 from mannerly.engine.graph import link_record
+from mannerly.engine.novelty import Novelty
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.requests import NOTHING, Basis
 from mannerly.engine.sieve import Sieve
@@ -53,6 +54,7 @@ class PageReader:
         self._plan = plan
         self._sieve = sieve
         self._agent = agent
+        self._novelty = Novelty(sieve.guard)
 
     def read(
         self,
@@ -90,7 +92,22 @@ class PageReader:
         if follow:
             found = len(resolved)
             links = self._sieve.links(resolved, url)
-        if parsed.noindex or header.noindex:
+        stored = not (parsed.noindex or header.noindex)
+        named = self._named(parsed, url, lease.site)
+        content_hash = _signed(xxh3_64_intdigest(decoded.body))
+        marks = self._novelty.judge(
+            url,
+            lease.site,
+            content_hash=content_hash,
+            text=parsed.text,
+            links=links,
+            canonical=named.hash if named else 0,
+            stored=stored,
+        )
+        if named and follow:
+            links = [link for link in links if link.hash != named.hash]
+            links += self._sieve.canonical(named, url)
+        if not stored:
             return Reading(None, links, found, may_be_kept=False)
         told = headers_that_matter(fetched)
         tls = fetched.tls or _NO_TLS
@@ -112,7 +129,7 @@ class PageReader:
             truncated=fetched.truncated or decoded.truncated,
             depth=url.depth,
             referrer_hash=url.referrer,
-            content_hash=_signed(xxh3_64_intdigest(decoded.body)),
+            content_hash=content_hash,
             duration_s=fetched.ended_at - fetched.started_at,
             last_modified=told.get(b"last-modified", ""),
             etag=told.get(b"etag", ""),
@@ -128,6 +145,9 @@ class PageReader:
             tls_problem="" if tls.verified else tls.problem,
             robots_hash=basis.version,
             robots_line=basis.line,
+            simhash=marks.simhash,
+            duplicate=marks.duplicate,
+            duplicate_of=marks.duplicate_of,
         )
         keep = not (parsed.noarchive or header.noarchive)
         extract = self._extract(page, fetched, decoded.body)
@@ -174,6 +194,16 @@ class PageReader:
         if not data:
             return None
         return ExtractRecord(page.token, page.url, page.url_hash, page.site, page.fetched_at, data)
+
+    def _named(self, parsed: Parsed, url: QueuedUrl, site: str) -> Resolved | None:
+        """The other URL of the site that the page names as canonical, if it does. Another site's
+        word is not taken for whose page it is."""
+        if not parsed.canonical:
+            return None
+        for named in self._sieve.resolve(url.url, [parsed.canonical], parsed.base):
+            if named.site == site and named.hash != url.hash:
+                return named
+        return None
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the

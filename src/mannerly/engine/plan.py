@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from mannerly.config import Config
+from mannerly.config import Config, TrapsSection
+from mannerly.url import ParameterRules, TrapRules
 
 HOLD_S = 60.0
 """How long after leasing a site its last visit may start."""
@@ -28,7 +29,13 @@ class EnginePlan:
     max_depth: int
     follow: bool
     new_sites: bool
-    trap_guard: bool
+    parameters: ParameterRules
+    traps: TrapRules | None
+    """None: URLs are not judged by their looks."""
+    max_url_length: int
+    max_query_variants: int
+    """0: no limit."""
+    yield_guard: bool
     max_links: int
     keeps_links: bool
 
@@ -52,7 +59,24 @@ class EnginePlan:
             max_depth=config.crawl.max_depth,
             follow=not config.crawl.seeded_urls_only,
             new_sites=config.crawl.scope == "any",
-            trap_guard=config.traps.trap_guard,
+            parameters=parameter_rules(config),
+            traps=_trap_rules(config.traps) if config.traps.trap_guard else None,
+            max_url_length=config.traps.max_url_length,
+            max_query_variants=config.traps.max_query_variants if config.traps.trap_guard else 0,
+            yield_guard=config.traps.yield_guard,
             max_links=config.traps.max_links,
             keeps_links="links" in config.store.keep,
         )
+
+
+def parameter_rules(config: Config) -> ParameterRules:
+    return ParameterRules(config.urls.strip_parameters, config.urls.keep_parameters)
+
+
+def _trap_rules(traps: TrapsSection) -> TrapRules:
+    return TrapRules(
+        max_length=traps.max_url_length,
+        max_segments=traps.max_path_segments or None,
+        max_repeats=traps.max_repeated_segments or None,
+        max_query_params=traps.max_query_parameters or None,
+    )

@@ -54,6 +54,9 @@ def redirection(fetched: Fetched, url: QueuedUrl, sieve: Sieve) -> Redirection:
         return Redirection("", [], f"not a URL that can be crawled: {location[:200]}")
     target = targets[0]
     if target.hash == url.hash:
+        # A site may insist on a session id that we leave out: then it gets its way.
+        (target,) = sieve.resolve(url.url, [location], as_it_is=True) or targets
+    if target.hash == url.hash:
         return Redirection(target.url, [], "redirects to itself")
     hops = hops_of(url) + 1
     if hops > MAX_REDIRECTS:

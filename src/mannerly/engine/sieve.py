@@ -1,18 +1,30 @@
 """The sieve: links on their way from a page to the frontier.
 
-It drops what must not be followed (depth, traps, exclusions) and what this process knows that the
-frontier has. Known is only what was *committed*: a hash enters the cache after its `add` returned,
-so a crash between the two can never make a URL disappear.
+It drops what must not be followed (depth, traps, exclusions) and counts it by cause, and it drops
+what this process knows that the frontier has. Known is only what was *committed*: a hash enters the
+cache after its `add` returned, so a crash between the two can never make a URL disappear.
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 
 from mannerly.engine.plan import EnginePlan
 from mannerly.errors import UrlError
 from mannerly.model import NewUrl, Priority, QueuedUrl, Source
-from mannerly.url import Exclusions, Resolved, SiteKey, TrapRules, canonical, host_of, resolve
+from mannerly.url import (
+    Exclusions,
+    LeftOut,
+    QueryVariants,
+    Resolved,
+    SiteKey,
+    Standing,
+    YieldGuard,
+    canonical,
+    host_of,
+    resolve,
+)
 
 
 class KnownHashes:
@@ -40,7 +52,12 @@ class Sieve:
         self._plan = plan
         self._site_key = site_key
         self._exclusions = exclusions
-        self._traps = TrapRules() if plan.trap_guard else None
+        self._traps = plan.traps
+        self._variants = QueryVariants(plan.max_query_variants) if plan.max_query_variants else None
+        self.guard = YieldGuard() if plan.yield_guard else None
+        self.left_out: Counter[LeftOut] = Counter()
+        """Links that were not followed, by cause. With repeats: what is left out is not
+        remembered."""
         self.known = KnownHashes()
 
     def resolve(
@@ -49,28 +66,55 @@ class Sieve:
         hrefs: list[str],
         base_href: str = "",
         *,
+        as_it_is: bool = False,
         positions: list[int] | None = None,
     ) -> list[Resolved]:
-        """The links of the page at `base`, whose `<base>` says `base_href`; where among `hrefs`
-        they came from is added to `positions`."""
+        """The links of the page at `base`, whose `<base>` says `base_href`; `as_it_is`: with all
+        their parameters. Where among `hrefs` they came from is added to `positions`."""
         if base_href:
             with suppress(UrlError):
                 base = canonical(base_href, base)
         return resolve(
-            base, hrefs, self._site_key, max_links=self._plan.max_links, positions=positions
+            base,
+            hrefs,
+            self._site_key,
+            max_links=self._plan.max_links,
+            max_length=self._plan.max_url_length,
+            parameters=None if as_it_is else self._plan.parameters,
+            left_out=self.left_out,
+            positions=positions,
         )
 
     def links(self, found: list[Resolved], page: QueuedUrl) -> list[NewUrl]:
         """What of a page's links goes to the frontier."""
         depth = page.depth + 1
-        if not self._plan.follow or 0 <= self._plan.max_depth < depth:
+        if not self._plan.follow:
             return []
-        known = self.known
-        return [
-            NewUrl(link.site, link.hash, link.url, depth, Priority.LINK, Source.LINK, page.hash)
-            for link in found
-            if link.hash not in known and self._may_follow(link)
-        ]
+        if 0 <= self._plan.max_depth < depth:
+            self.left_out[LeftOut.DEPTH] += sum(link.hash not in self.known for link in found)
+            return []
+        return self._links(found, depth, page)
+
+    def canonical(self, named: Resolved, page: QueuedUrl) -> list[NewUrl]:
+        """The URL that a page names as its own: as deep as the page, like a redirect."""
+        return self._links([named], page.depth, page) if self._plan.follow else []
+
+    def _links(self, found: list[Resolved], depth: int, page: QueuedUrl) -> list[NewUrl]:
+        known, guard = self.known, self.guard
+        links = []
+        for link in found:
+            if link.hash in known or not self._may_follow(link):
+                continue
+            priority = Priority.LINK
+            if guard is not None and (standing := guard.standing(link.site, link.url)):
+                if standing is Standing.LEFT_OUT:
+                    self.left_out[LeftOut.YIELD] += 1
+                    continue
+                priority = Priority.PUT_OFF
+            links.append(
+                NewUrl(link.site, link.hash, link.url, depth, priority, Source.LINK, page.hash)
+            )
+        return links
 
     def redirect(self, target: Resolved, page: QueuedUrl, priority: int) -> list[NewUrl]:
         """A redirect is as deep as what it came from."""
@@ -92,6 +136,15 @@ class Sieve:
         return self._exclusions.covers(url, host_of(url), site)
 
     def _may_follow(self, link: Resolved) -> bool:
+        cause = self._cause(link)
+        if cause is not None:
+            self.left_out[cause] += 1
+        return cause is None
+
+    def _cause(self, link: Resolved) -> LeftOut | None:
         if self._exclusions and self.excluded(link.url, link.site):
-            return False
-        return self._traps is None or self._traps.reason(link.url) is None
+            return LeftOut.EXCLUDED
+        cause = self._traps.cause(link.url) if self._traps is not None else None
+        if cause is None and self._variants is not None and "?" in link.url:
+            return LeftOut.VARIANTS if self._variants.too_many(link.url) else None
+        return cause

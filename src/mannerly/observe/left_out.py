@@ -1,4 +1,7 @@
-"""What was found and is not among the pending URLs: spilt, dropped, excluded. In words."""
+"""What was found and is not among the pending URLs: spilt, dropped, excluded, not followed at all.
+In words."""
+
+from collections.abc import Collection, Iterable
 
 from mannerly.model import DropCause, FrontierStats
 
@@ -7,6 +10,8 @@ _CAUSES = {
     DropCause.SITE_FULL: "their sites have given all their pages",
     DropCause.EXCLUDED: "their sites are excluded",
 }
+
+_PATTERNS_SHOWN = 5
 
 
 def left_out_lines(stats: FrontierStats) -> list[str]:
@@ -24,4 +29,20 @@ def left_out_lines(stats: FrontierStats) -> list[str]:
         lines.append(
             f"  excluded   {stats.sites_excluded:,} sites, {stats.urls_excluded:,} URLs on them"
         )
+    return lines
+
+
+def not_followed_lines(
+    left_out: Collection[tuple[str, int]], closed: Iterable[tuple[str, str, int]]
+) -> list[str]:
+    """What the sieve dropped: by cause, and the patterns (site, pattern, pages read) whose pages
+    repeat each other."""
+    lines = []
+    if left_out:
+        causes = ", ".join(f"{n:,} {cause}" for cause, n in sorted(left_out, key=lambda it: -it[1]))
+        lines.append(f"  unfollowed {sum(n for _, n in left_out):,} links, with repeats: {causes}")
+    lines += [
+        f"  repeating  {pattern} (site {site}): left out after {pages:,} pages"
+        for site, pattern, pages in list(closed)[-_PATTERNS_SHOWN:]
+    ]
     return lines

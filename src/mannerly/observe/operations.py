@@ -53,6 +53,10 @@ class ProcessOperations:
     operations: dict[str, Operation] = field(default_factory=dict)
     running: list[Running] = field(default_factory=list)
     """What had not ended when it wrote this."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Links that it did not follow, by cause, with repeats."""
+    closed: list[tuple[str, str, int]] = field(default_factory=list)
+    """The latest patterns whose links it leaves out: site, pattern, pages that were read."""
 
 
 def clear(data_dir: Path) -> None:
@@ -124,6 +128,9 @@ class OperationsFile:
             "started_at": self._started_at,
             "written_at": time.time(),
             "ended": ended,
+            # Copied in one step each, since the engine counts on while this thread writes.
+            "left_out": dict(self._tally.left_out),
+            "closed": list(self._tally.closed),
             "slow_s": self._timings.slow_s,
             "operations": {name: asdict(it) for name, it in self._timings.operations().items()},
             "running": [it._asdict() for it in self._timings.running()],

@@ -1,9 +1,10 @@
 """What happened so far in this process: plain counters that the engine bumps and views read."""
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from mannerly.model import Outcome
+from mannerly.url import Closed, LeftOut
 
 
 @dataclass(slots=True)
@@ -27,6 +28,10 @@ class Tally:
     links_seen: int = 0
     links_sent: int = 0
     """Links that this process did not know and passed on to the frontier."""
+    left_out: Counter[LeftOut] = field(default_factory=Counter)
+    """Links that were not passed on, by cause, with repeats."""
+    closed: deque[Closed] = field(default_factory=deque)
+    """The latest patterns whose links are left out, since their pages repeat each other."""
     urls_new: int = 0
     leased: int = 0
     leases_unused: Counter[str] = field(default_factory=Counter)

@@ -102,6 +102,9 @@ _TYPES: dict[str, pa.DataType] = {
     "visit_timeout_s": pa.float64(),
     "guarded": pa.bool_(),
     "data": pa.string(),
+    "simhash": pa.int64(),
+    "duplicate": pa.string(),
+    "duplicate_of": pa.int64(),
 }
 _SETTLED = pa.field("settled", pa.bool_(), nullable=False)
 
@@ -188,7 +191,7 @@ PAGES = _table(
     dictionary=[
         "site", "status", "content_type", "charset", "language", "truncated", "depth",
         "cache_control", "server", "content_language", "address", "tls_version", "tls_cipher",
-        "tls_problem", "robots_hash", "robots_line",
+        "tls_problem", "robots_hash", "robots_line", "duplicate",
     ],
 )  # fmt: skip
 

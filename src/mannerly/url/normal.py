@@ -7,6 +7,7 @@ Canonical means: parsed and serialised by the WHATWG rules (Ada, in C++), then
 - no trailing dot on the host: `example.org.` is the same name, and a second copy of a site under
   it would have a clock of its own;
 - no empty query: `/a?` and `/a` differ for the standard, but for no server worth a second visit;
+- without the tracking parameters and session ids that the crawl's `ParameterRules` name;
 - a host that DNS could hold: no empty label, labels up to 63 and the whole up to 253 characters;
 - at most `max_length` characters.
 
@@ -21,12 +22,13 @@ import can_ada
 from xxhash import xxh3_64_intdigest
 
 from mannerly.errors import UrlError
+from mannerly.url.parameters import ParameterRules
 
 MAX_URL_LENGTH = 2048
 
 _MAX_HOST = 253
 _MAX_LABEL = 63
-_MAX_SLACK = 4
+MAX_SLACK = 4
 """Input may be this many times the limit (dot segments, tabs, credentials) before it is refused
 unread, so that a two-megabyte attribute costs nothing."""
 
@@ -39,11 +41,26 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _PUNYCODE = re.compile("xn--", re.IGNORECASE)
 
 
-def canonical(text: str, base: str | None = None, *, max_length: int = MAX_URL_LENGTH) -> str:
-    """The canonical form of `text`, relative to `base`. Raises `UrlError`, nothing else."""
-    if len(text) > max_length * _MAX_SLACK:
-        raise UrlError(f"longer than {max_length * _MAX_SLACK} characters")
-    return trimmed(serialised(text, base), max_length)
+def canonical(
+    text: str,
+    base: str | None = None,
+    *,
+    max_length: int = MAX_URL_LENGTH,
+    parameters: ParameterRules | None = None,
+) -> str:
+    """The canonical form of `text`, relative to `base`. Raises `UrlError`, nothing else.
+
+    `parameters` says what is removed; by default nothing. Everything that goes to the frontier of a
+    crawl is made with the same rules.
+    """
+    if len(text) > max_length * MAX_SLACK:
+        raise UrlError(f"longer than {max_length * MAX_SLACK} characters")
+    url = trimmed(serialised(text, base))
+    if parameters is not None:
+        url = parameters.strip(url)
+    if len(url) > max_length:
+        raise UrlError(f"longer than {max_length} characters")
+    return url
 
 
 def serialised(text: str, base: str | None = None) -> str:
@@ -92,8 +109,8 @@ def _serialised_unchecked(text: str, base: str | None) -> str:
     return re.sub(re.escape(mark), lambda m: m[0][:2] + "--", parsed.href, flags=re.IGNORECASE)
 
 
-def trimmed(href: str, max_length: int) -> str:
-    """Make a serialised URL canonical: what is left to do once the standard has had its say."""
+def trimmed(href: str) -> str:
+    """What is left to do once the standard has had its say, parameters and length apart."""
     if not href.startswith(("http://", "https://")):
         raise UrlError("neither http nor https")
     href = href.partition("#")[0]
@@ -107,10 +124,7 @@ def trimmed(href: str, max_length: int) -> str:
         host, colon, port = host_and_port, "", ""
     host = host.removesuffix(".")
     _check_host(host)
-    url = f"{scheme}://{host}{colon}{port}{slash}{path}"
-    if len(url) > max_length:
-        raise UrlError(f"longer than {max_length} characters")
-    return url
+    return f"{scheme}://{host}{colon}{port}{slash}{path}"
 
 
 def _check_host(host: str) -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from mannerly.errors import UrlError
 from mannerly.url.normal import canonical, host_of
+from mannerly.url.parameters import ParameterRules
 
 _SHOWN = 200
 """Characters of a bad line that are kept for the message."""
@@ -40,8 +41,13 @@ class BadLine(NamedTuple):
     reason: str
 
 
-def read(lines: Iterable[str | bytes]) -> Iterator[Seed | BadLine]:
-    """The seeds in `lines`, and the lines that are none, in order. Never raises for a line."""
+def read(
+    lines: Iterable[str | bytes], parameters: ParameterRules | None = None
+) -> Iterator[Seed | BadLine]:
+    """The seeds in `lines`, and the lines that are none, in order. Never raises for a line.
+
+    `parameters` are removed from seeds as from links, so that both are one URL.
+    """
     for number, line in enumerate(lines, 1):
         if isinstance(line, bytes):
             try:
@@ -59,20 +65,20 @@ def read(lines: Iterable[str | bytes]) -> Iterator[Seed | BadLine]:
         if not text:
             continue
         try:
-            yield _seed(number, text)
+            yield _seed(number, text, parameters)
         except UrlError as exc:
             yield BadLine(number, text[:_SHOWN], str(exc))
 
 
-def _seed(number: int, text: str) -> Seed:
+def _seed(number: int, text: str, parameters: ParameterRules | None) -> Seed:
     if _SCHEME.match(text):
-        return Seed(number, canonical(text), bare=False)
+        return Seed(number, canonical(text, parameters=parameters), bare=False)
     text = text.removeprefix("//")
     authority = _AUTHORITY.match(text)
     written = authority[0] if authority else ""
     if "@" in written:
         raise UrlError("an address of a person, not of a page")
-    url = canonical(f"https://{text}")
+    url = canonical(f"https://{text}", parameters=parameters)
     host = host_of(url)
     # The standard reads `1` as 0.0.0.1 and lets `1,example.org` pass: right for links, but in a
     # list of domains a sign that another column or file was given.

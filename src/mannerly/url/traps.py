@@ -1,13 +1,28 @@
 """Signs that a URL was made by a machine without end: loops of links, calendars, filters.
 
 Conservative: what these rules refuse is almost never a page that anybody misses, and each can be
-turned off. They see one URL at a time; how many URLs a site may have is bounded elsewhere.
+turned off. `TrapRules` sees one URL at a time. What only shows over many URLs is told by
+`mannerly.url.variants` (queries without end) and `mannerly.url.yields` (pages with nothing new).
 """
 
 from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 
 from mannerly.url.normal import MAX_URL_LENGTH, path_of
+
+
+class LeftOut(StrEnum):
+    """Why a link did not go to the frontier. The value is what people and files see."""
+
+    EXCLUDED = "excluded"
+    DEPTH = "too many links from a seed"
+    LENGTH = "URL too long"
+    SEGMENTS = "too many path segments"
+    REPEATS = "path segments repeat"
+    PARAMETERS = "too many query parameters"
+    VARIANTS = "too many queries for one path"
+    YIELD = "pages like it gave nothing new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +37,43 @@ class TrapRules:
     are resolved one level too deep."""
     max_query_params: int | None = 40
 
-    def reason(self, url: str) -> str | None:
-        """Why a canonical URL looks like a trap, in words; None: it does not."""
+    def cause(self, url: str) -> LeftOut | None:
+        """Why a canonical URL looks like a trap; None: it does not."""
         if self.max_length is not None and len(url) > self.max_length:
-            return f"longer than {self.max_length} characters"
+            return LeftOut.LENGTH
         path, _, query = path_of(url).partition("?")
         depth = path.count("/")
         if self.max_segments is not None and depth > self.max_segments:
-            return f"more than {self.max_segments} path segments"
-        if self.max_repeats is not None and depth > self.max_repeats:
-            segment, times = Counter(path[1:].split("/")).most_common(1)[0]
-            if times > self.max_repeats:
-                return f"path segment {segment!r} occurs more than {self.max_repeats} times"
+            return LeftOut.SEGMENTS
+        if (
+            self.max_repeats is not None
+            and depth > self.max_repeats
+            and most_repeated(path)[1] > self.max_repeats
+        ):
+            return LeftOut.REPEATS
         if (
             self.max_query_params is not None
             and query
             and query.count("&") >= self.max_query_params
         ):
+            return LeftOut.PARAMETERS
+        return None
+
+    def reason(self, url: str) -> str | None:
+        """The same in words, with the limit that it breaks."""
+        cause = self.cause(url)
+        if cause is LeftOut.LENGTH:
+            return f"longer than {self.max_length} characters"
+        if cause is LeftOut.SEGMENTS:
+            return f"more than {self.max_segments} path segments"
+        if cause is LeftOut.REPEATS:
+            segment, _ = most_repeated(path_of(url).partition("?")[0])
+            return f"path segment {segment!r} occurs more than {self.max_repeats} times"
+        if cause is LeftOut.PARAMETERS:
             return f"more than {self.max_query_params} query parameters"
         return None
+
+
+def most_repeated(path: str) -> tuple[str, int]:
+    """The path segment that occurs most often, and how often."""
+    return Counter(path[1:].split("/")).most_common(1)[0]

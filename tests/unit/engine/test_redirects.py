@@ -69,6 +69,8 @@ def test_a_redirect_goes_before_links_and_behind_them_once_it_failed(hops: int) 
         (b"/?q=\xff", "http://example.org/?q=%FF", True),
         (b"http://b\xc3\xbccher.example/", "http://xn--bcher-kva.example/", True),
         (b"/", "http://example.org/", False),
+        (b"/a?utm_source=x", "http://example.org/a", True),
+        (b"/?PHPSESSID=1f2e", "http://example.org/?PHPSESSID=1f2e", True),
         (b"http://excluded.example/", "http://excluded.example/", False),
         (b"/a" * 50, "http://example.org" + "/a" * 50, False),
         (b"", "", False),

@@ -1,8 +1,11 @@
 """Which site a host belongs to."""
 
+from pathlib import Path
+
 import pytest
 
-from mannerly.url import SiteKey
+from mannerly.errors import ConfigError
+from mannerly.url import SiteKey, suffix_list
 from mannerly.url import site as site_module
 
 
@@ -36,6 +39,28 @@ def test_version_names_the_list() -> None:
     one = SiteKey(suffixes=["com", "org"])
     assert one.version == SiteKey(suffixes=["com", "org"]).version
     assert one.version != SiteKey(suffixes=["com"]).version
+
+
+def test_a_list_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "list.dat"
+    path.write_text("// VERSION: 2031-01-01\ncom\nfresh.com\n")
+    key = SiteKey(suffixes=suffix_list(path).splitlines())
+    assert key.site_of("a.b.fresh.com") == "b.fresh.com"
+    assert SiteKey().site_of("a.b.fresh.com") == "fresh.com"
+    assert key.version.startswith("2031-01-01-")
+    path.write_text("// VERSION: 2031-01-01\ncom\n")
+    assert SiteKey(suffixes=suffix_list(path).splitlines()).version != key.version
+    assert suffix_list().count("\n") > 10_000
+
+
+@pytest.mark.parametrize("content", [b"<html>not found</html>", b"", b"\xff"])
+def test_a_file_that_is_no_list(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "list.dat"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="public suffix list"):
+        suffix_list(path)
+    with pytest.raises(ConfigError, match="cannot read"):
+        suffix_list(tmp_path / "absent")
 
 
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
