@@ -154,6 +154,14 @@ def test_a_body_is_replayed_as_it_was_sent(tmp_path: Path) -> None:
         assert head.get_header("Content-Length") == str(len(gzip.compress(PAGE)))
 
 
+def test_a_body_that_did_not_come_compressed_is_compressed() -> None:
+    for coding, least in ((b"identity", 0), (b"gzip", len(PAGE))):
+        rows = Archivist(7, FACTS).rows(
+            1, [exchange(headers=[(b"content-Encoding", coding)])], 1.8e9
+        )
+        assert (rows[1].first_bytes > len(PAGE)) == bool(least)
+
+
 def test_a_body_that_was_cut_says_so(tmp_path: Path) -> None:
     path = archived(tmp_path, exchange(1, truncated=True), exchange(2))
     check(path)

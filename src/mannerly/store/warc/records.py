@@ -25,6 +25,7 @@ from mannerly.model import Exchange
 from mannerly.store.warc.member import packed, stored
 
 REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+_CODINGS = frozenset((b"gzip", b"x-gzip", b"deflate", b"br", b"zstd"))
 _END = b"\r\n\r\n"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 
@@ -68,8 +69,8 @@ def members(exchange: Exchange, digest: str, known: Original | None, salt: str) 
     if known is None:
         if exchange.truncated:
             fields.append(("WARC-Truncated", "length"))
-        came_packed = any(name.lower() == b"content-encoding" for name, _ in exchange.headers)
-        first = record("response", ids[0], fields, head, exchange.body, as_it_is=came_packed)
+        as_it_is = _came_packed(exchange)
+        first = record("response", ids[0], fields, head, exchange.body, as_it_is=as_it_is)
     else:
         fields += [
             ("WARC-Profile", REVISIT_PROFILE),
@@ -147,6 +148,13 @@ def response_head(exchange: Exchange) -> bytes:
     if chunked and not sized:
         head.append(b"Content-Length: %d" % len(exchange.body))
     return b"\r\n".join([*head, b"", b""])
+
+
+def _came_packed(exchange: Exchange) -> bool:
+    return any(
+        name.lower() == b"content-encoding" and value.strip().lower() in _CODINGS
+        for name, value in exchange.headers
+    )
 
 
 def named_fields(facts: Iterable[tuple[str, str]]) -> bytes:
