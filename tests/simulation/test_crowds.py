@@ -56,7 +56,7 @@ def beginnings(web: Web, lived: Lived, addresses: int) -> dict[str, list[float]]
     return {address: sorted(found) for address, found in times.items()}
 
 
-@pytest.mark.parametrize(("delay_s", "address_delay_s"), [(70.0, 3.0), (5.0, 0.5), (0.0, 0.5)])
+@pytest.mark.parametrize(("delay_s", "address_delay_s"), [(30.0, 3.0), (5.0, 0.5), (0.0, 0.5)])
 def test_an_address_is_visited_as_often_as_it_may_be(
     tmp_path: Path, delay_s: float, address_delay_s: float
 ) -> None:
