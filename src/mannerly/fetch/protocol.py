@@ -12,13 +12,24 @@ from mannerly.fetch.response import ResponseReader
 class Connection(asyncio.Protocol):
     """Registers itself in `opened` while its socket is open."""
 
-    __slots__ = ("_gone", "_opened", "_reader", "_transport", "_waiter", "address", "tls", "used")
+    __slots__ = (
+        "_gone",
+        "_opened",
+        "_poll",
+        "_reader",
+        "_transport",
+        "_waiter",
+        "address",
+        "tls",
+        "used",
+    )
 
     def __init__(self, opened: set["Connection"]) -> None:
         self._opened = opened
         self._transport: asyncio.Transport | None = None
         self._reader: ResponseReader | None = None
         self._gone: asyncio.Future[None] | None = None
+        self._poll: select.poll | None = None
         self._waiter: asyncio.Future[None] | None = None
         self.address = ""
         """The peer's, as the socket itself says."""
@@ -44,9 +55,13 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return False
-        poll = select.poll()
-        poll.register(cast("socket.socket", transport.get_extra_info("socket")).fileno())
-        return not any(event & ~select.POLLOUT for _, event in poll.poll(0))
+        if self._poll is None:
+            # Kept, since it is asked before every request but the first. Errors and the end are
+            # told whatever one registers for.
+            self._poll = select.poll()
+            opened = cast("socket.socket", transport.get_extra_info("socket"))
+            self._poll.register(opened.fileno(), select.POLLIN | select.POLLPRI)
+        return not self._poll.poll(0)
 
     def abort(self) -> None:
         """Close at once. `close` would hold the descriptor for the TLS farewell of a peer that may
