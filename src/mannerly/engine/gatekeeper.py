@@ -12,7 +12,13 @@ from mannerly.engine.workbench import Seat
 from mannerly.fetch.contract import Channel
 from mannerly.model import Outcome, RobotsState
 from mannerly.politeness.gate import Answer, GiveUp, KnownRobots, RobotsCache, Ruling, Wait, ask
-from mannerly.politeness.pacing import PacePolicy, after_failure, delay_for, parse_retry_after
+from mannerly.politeness.pacing import (
+    PacePolicy,
+    after_failure,
+    delay_for,
+    parse_retry_after,
+    spread,
+)
 from mannerly.politeness.robots import parse_robots
 
 
@@ -62,6 +68,9 @@ class Gatekeeper:
             rest_s = delay_for(self._pace, known.rules.crawl_delay)
         else:
             rest_s = self._rest_without(answer, known)
+            if answer.postponed:
+                # All who wait for one site were sent away together.
+                rest_s = spread(self._pace, rest_s, f"{origin} {known.failures}")
         rested_at = answer.fetched.ended_at + rest_s
         seat.not_before_at = max(seat.not_before_at, rested_at)
         if known.state is not RobotsState.UNREACHABLE:

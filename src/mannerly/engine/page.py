@@ -17,7 +17,7 @@ from mannerly.model import (
     QueuedUrl,
 )
 from mannerly.parse import parse
-from mannerly.politeness.tags import Tags, header_tags
+from mannerly.politeness.tags import Tags, header_tags, is_over
 
 
 class Reading(NamedTuple):
@@ -51,7 +51,8 @@ class PageReader:
             resolved = self._sieve.resolve(url.url, hrefs, parsed.base)
             found = len(resolved)
             links = self._sieve.links(resolved, url)
-        if parsed.noindex or header.noindex:
+        expired = is_over(parsed.unavailable_after, fetched_at)
+        if parsed.noindex or header.noindex or expired:
             return Reading(None, links, found)
         page = PageRecord(
             token=lease.token,

@@ -28,3 +28,5 @@ class Parsed:
     """Meta robots says: do not store."""
     nofollow: bool = False
     """Meta robots says: do not follow."""
+    unavailable_after: str = ""
+    """Meta robots says: do not store after this date, as it is written."""

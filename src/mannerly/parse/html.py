@@ -160,6 +160,7 @@ def _read_meta(attributes: dict[str, str | None], page: Parsed, agent: str) -> s
         tags = directives(content)
         page.noindex |= tags.noindex
         page.nofollow |= tags.nofollow
+        page.unavailable_after = page.unavailable_after or tags.unavailable_after
     elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
         return refresh_target(content)
     return None
