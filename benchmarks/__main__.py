@@ -21,7 +21,7 @@ FRONTIER = ["-m", "benchmarks.frontier", "--only"]
 COMMANDS: dict[str, list[str]] = {
     "crawl-plain": ["benchmarks/crawl/cost_per_page.py"],
     "crawl-tls": ["benchmarks/crawl/cost_per_page.py", "--https", "1"],
-    "fetch": ["benchmarks/fetch/cost_per_request.py"],
+    "fetch": ["-m", "benchmarks.fetch.cost_per_request"],
     "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
     "naive-sqlite": [*FRONTIER, "naive", "--engine", "sqlite"],

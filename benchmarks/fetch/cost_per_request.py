@@ -1,114 +1,46 @@
-"""What does a request cost? CPU of this process per request, and memory per slow connection.
+"""What does a request cost? CPU of the client per request, and memory per slow connection.
 
-    python benchmarks/fetch/cost_per_request.py [--requests 4000] [--rounds 5] [--slow 2000]
+    python -m benchmarks.fetch.cost_per_request [--requests 4000] [--rounds 5] [--slow 2000]
 
 One page of 60 kB (about 16 kB as gzip) from a server in a process of its own, on the loopback, 200
-tasks, uvloop. The transport alone: no DNS, no parsing; `decode` is the gunzip, for the sum. User
-and system time, the best of the rounds: a shared machine only ever adds. One JSON line.
+connections. Three clients by turns: our transport alone (no DNS, no parsing; `decode` is the
+gunzip, for the sum), the bare library (`bare.py`), and wrk. User and system time, the best of the
+rounds: a shared machine only ever adds. One JSON line.
 """
 
 import argparse
 import asyncio
-import datetime as dt
 import gzip
 import json
 import multiprocessing
 import os
 import platform
-import random
 import resource
-import ssl
-import tempfile
 import time
+from collections.abc import Callable, Coroutine
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import uvloop
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from benchmarks.fetch import bare, wrk
+from benchmarks.fetch.server import PATH, SLOW_PATH, page, serving
 from mannerly.clock import SystemClock
+from mannerly.fetch import tls
 from mannerly.fetch.contract import Channel, Fetched
 from mannerly.fetch.decode import decode
 from mannerly.fetch.dns import Resolved
 from mannerly.fetch.http import HttpTransport
 
 TASKS = 200
-PAGE_BYTES = 60_000
+WRK_S = 2
 MODES = {  # name: (scheme, a new connection for each request)
     "plain_new": ("http", True),
     "plain_reuse": ("http", False),
     "tls_new": ("https", True),
     "tls_reuse": ("https", False),
 }
-
-
-def page() -> bytes:
-    """Words with the statistics of a page: packs to about a quarter."""
-    chance = random.Random(1)
-    words = ["".join(chance.choices("etaoinshrdlu", k=chance.randint(2, 9))) for _ in range(6000)]
-    text = " ".join(f"<a href=/{i}>{chance.choice(words)}</a>" for i in range(6000))
-    return text.encode()[:PAGE_BYTES]
-
-
-class Server(asyncio.Protocol):
-    """Answers every request with the page; `/slow` with half a head, and then nothing."""
-
-    answer = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast("asyncio.Transport", transport)
-
-    def data_received(self, data: bytes) -> None:
-        slow = data.startswith(b"GET /slow")
-        self.transport.write(self.answer[:40] if slow else self.answer)
-
-
-def self_signed() -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "site.example")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + dt.timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    encoding = serialization.Encoding.PEM
-    with tempfile.TemporaryDirectory() as folder:
-        pem = Path(folder) / "server.pem"
-        pem.write_bytes(
-            certificate.public_bytes(encoding)
-            + key.private_bytes(
-                encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-        )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(pem)
-    return context
-
-
-def serve(pipe: Pipe) -> None:
-    body = gzip.compress(page(), 6)
-    Server.answer = (
-        b"HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\n"
-        b"Content-Type: text/html; charset=utf-8\r\nContent-Encoding: gzip\r\n"
-        b"Vary: Accept-Encoding\r\nCache-Control: max-age=0\r\nX-Frame-Options: DENY\r\n"
-        b"Strict-Transport-Security: max-age=31536000\r\n"
-        b"Content-Length: %d\r\n\r\n" % len(body)
-    ) + body
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        plain = await loop.create_server(Server, "127.0.0.1", 0, backlog=4096)
-        secure = await loop.create_server(Server, "127.0.0.1", 0, backlog=4096, ssl=self_signed())
-        pipe.send([server.sockets[0].getsockname()[1] for server in (plain, secure)])
-        await asyncio.Event().wait()
-
-    uvloop.run(main())
 
 
 class NoResolver:
@@ -136,14 +68,14 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-async def get(channel: Channel, origin: str, path: str = "/page", limit_s: float = 60) -> Fetched:
+async def get(channel: Channel, origin: str, path: str = PATH, limit_s: float = 60) -> Fetched:
     end_at = SystemClock().now() + limit_s
     return await channel.get(
         origin + path, deadline_at=end_at, start_by_at=end_at, body_limit=1_000_000
     )
 
 
-async def measure(port: int, scheme: str, *, new: bool, requests: int) -> float:
+async def ours_ms(port: int, scheme: str, new: bool, requests: int) -> float:
     """CPU in ms per request."""
     transport = transport_to(port)
     origin = f"{scheme}://site.example"
@@ -170,35 +102,59 @@ async def measure(port: int, scheme: str, *, new: bool, requests: int) -> float:
     return spent / requests * 1000
 
 
-async def slow_bytes(port: int, scheme: str, slow: int) -> float:
+async def bare_ms(port: int, scheme: str, new: bool, requests: int) -> float:
+    """CPU in ms per request of the library alone."""
+    context = tls.context(verify=False) if scheme == "https" else None  # as ours
+    left = requests
+    kept = [] if new else [await bare.connected(port, context) for _ in range(TASKS)]
+
+    async def work(number: int) -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            connection = await bare.connected(port, context) if new else kept[number]
+            assert await connection.ask()
+            if new:
+                connection.transport.abort()
+
+    before = cpu_s()
+    await asyncio.gather(*(work(number) for number in range(TASKS)))
+    spent = cpu_s() - before
+    for connection in kept:
+        connection.transport.abort()
+    return spent / requests * 1000
+
+
+async def slow_bytes(port: int, scheme: str, _: bool, slow: int) -> float:
     """Resident bytes per connection that waits for the rest of a head."""
     transport = transport_to(port)
     origin = f"{scheme}://site.example"
     before = resident_bytes()
     gate = asyncio.Semaphore(TASKS)
     tasks = []
-    for _ in range(slow):
+    for _number in range(slow):
         await gate.acquire()
-        task = asyncio.create_task(get(transport.open(origin), origin, "/slow"))
+        task = asyncio.create_task(get(transport.open(origin), origin, SLOW_PATH, 600))
         asyncio.get_running_loop().call_later(0.2, gate.release)
         tasks.append(task)
-    await asyncio.sleep(2)
-    assert transport.open_connections == slow
+    while transport.open_connections < slow:  # noqa: ASYNC110 - nobody tells of it
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(2)  # for the half heads of the last ones
     used = resident_bytes() - before
     await transport.aclose()
     await asyncio.gather(*tasks)
     return used / slow
 
 
-def in_process(work: str, pipe: Pipe, port: int, scheme: str, amount: int, *, new: bool) -> None:
+Work = Callable[[int, str, bool, int], Coroutine[Any, Any, float]]
+
+
+def in_process(work: Work, pipe: Pipe, port: int, scheme: str, amount: int, *, new: bool) -> None:
     """Each figure in a fresh process, so that none stands on the memory of another."""
-    if work == "memory":
-        pipe.send(uvloop.run(slow_bytes(port, scheme, amount)))
-    else:
-        pipe.send(uvloop.run(measure(port, scheme, new=new, requests=amount)))
+    pipe.send(uvloop.run(work(port, scheme, new, amount)))
 
 
-def run(work: str, port: int, scheme: str, amount: int, *, new: bool = True) -> float:
+def run(work: Work, port: int, scheme: str, amount: int, *, new: bool = True) -> float:
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.Process(
         target=in_process, args=(work, theirs, port, scheme, amount), kwargs={"new": new}
@@ -208,6 +164,18 @@ def run(work: str, port: int, scheme: str, amount: int, *, new: bool = True) -> 
     result: float = ours.recv()
     process.join()
     return result
+
+
+def compared(port: int, scheme: str, *, new: bool, requests: int, rounds: int) -> dict[str, float]:
+    """The three clients by turns, so that the noise of an hour is the same for all."""
+    spent: dict[str, list[float]] = {"ours": [], "bare": [], "wrk": []}
+    for _ in range(rounds):
+        spent["bare"].append(run(bare_ms, port, scheme, requests, new=new))
+        spent["ours"].append(run(ours_ms, port, scheme, requests, new=new))
+        spent["wrk"].append(wrk.measure_ms(port, scheme, new=new, connections=TASKS, seconds=WRK_S))
+    best = {client: min(figures) for client, figures in spent.items()}
+    ratios = {f"ours_to_{other}": best["ours"] / best[other] for other in ("bare", "wrk")}
+    return {name: round(figure, 4) for name, figure in {**best, **ratios}.items()}
 
 
 def decode_ms(body: bytes) -> float:
@@ -227,32 +195,24 @@ def main() -> None:
     options.add_argument("--slow", type=int, default=2000)
     chosen = options.parse_args()
     multiprocessing.set_start_method("spawn")
-    ours, theirs = multiprocessing.Pipe()
-    server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
-    server.start()
-    ports = dict(zip(("http", "https"), ours.recv(), strict=True))
-    try:
+    with serving() as ports:
         cpu = {
-            name: round(
-                min(
-                    run("cpu", ports[scheme], scheme, chosen.requests, new=new)
-                    for _ in range(chosen.rounds)
-                ),
-                4,
+            name: compared(
+                ports[scheme], scheme, new=new, requests=chosen.requests, rounds=chosen.rounds
             )
             for name, (scheme, new) in MODES.items()
         }
         memory = {
-            scheme: round(run("memory", ports[scheme], scheme, chosen.slow) / 1000, 1)
+            scheme: round(run(slow_bytes, ports[scheme], scheme, chosen.slow) / 1000, 1)
             for scheme in ("http", "https")
         }
-    finally:
-        server.terminate()
     packed = gzip.compress(page(), 6)
     result = {
         "benchmark": "fetch/cost_per_request",
-        "cpu_ms_per_request": cpu | {"decode": round(decode_ms(packed), 4)},
+        "cpu_ms_per_request": cpu,
+        "decode_ms": round(decode_ms(packed), 4),
         "kb_per_slow_connection": memory,
+        "slow_connections": chosen.slow,
         "body_bytes": len(packed),
         "requests": chosen.requests,
         "rounds": chosen.rounds,

@@ -43,7 +43,7 @@ OPTIONS = {
     "--retry-ceiling": "4s",
     "--max-tries": "12",
     "--max-failures": "12",
-    "--max-workers": "100",
+    "--max-workers": "60",
     "--checkpoint-interval": "300ms",
     "--progress": "off",
 }
@@ -57,8 +57,13 @@ SPEC = preset("mixed", seed=11, sites=2000, traps=False, pages_mean=3.0, pages_m
 KILL = 0.0
 """In a script: kill -9 and start again. Any other number: SIGSTOP, and SIGCONT so long after."""
 LONG_S = VISIT_TIMEOUT_S + 1
+LONGEST_S = LEASE_S + 1
+"""Its leases have just lapsed, so that the other one is at its sites when it wakes."""
+SETTLE_S = 6.0
+"""What it gets to crawl before that: so many links are known then that it holds sites of which
+several pages wait for their turn. What is in flight is not sent late anyway: its time is up."""
 SCRIPTS = {
-    "mannerly/a": (KILL, KILL, LEASE_S + 2),
+    "mannerly/a": (KILL, KILL, LONGEST_S),
     "mannerly/b": (LONG_S, KILL, 0.5, KILL, LONG_S, KILL, 1.5, KILL),
 }
 
@@ -78,7 +83,8 @@ class Crawler:
         chance = random.Random(self.name)
         running = self._start()
         for stopped_s in script:
-            self._let_it_crawl(running, chance)
+            settle_s = SETTLE_S if stopped_s == LONGEST_S else 0.5
+            self._let_it_crawl(running, chance.uniform(settle_s, settle_s + 1.5))
             from_at = time.time()
             if stopped_s:
                 running.send_signal(signal.SIGSTOP)
@@ -99,11 +105,11 @@ class Crawler:
         return start("crawl", "--data-dir", str(self.data), "--user-agent", self.name,
                      *self.words, *more)  # fmt: skip
 
-    def _let_it_crawl(self, running: "subprocess.Popen[str]", chance: random.Random) -> None:
+    def _let_it_crawl(self, running: "subprocess.Popen[str]", moment_s: float) -> None:
         """Until it has made something durable, and then a moment that nobody chose."""
         before = self._written()
         wait_until(lambda: self._written() != before or running.poll() is not None)
-        _pass(running, chance.uniform(0.5, 2.0))
+        _pass(running, moment_s)
         assert running.poll() is None, "the crawl was over before its script: " + str(
             running.communicate()
         )

@@ -18,6 +18,7 @@ from mannerly.politeness.pacing import (
     delay_for,
     longest_rest,
     parse_retry_after,
+    spread,
     why_delay,
 )
 from mannerly.politeness.robots import parse_robots
@@ -72,6 +73,9 @@ class Gatekeeper:
             why = why_delay(self._pace, rest_s)
         else:
             rest_s, why = self._rest_without(answer, known)
+            if answer.postponed:
+                # All who wait for one site were sent away together.
+                rest_s = spread(self._pace, rest_s, f"{origin} {known.failures}")
         self._book.learnt(seat.visit, record, answer.read_at, rest_s, why)
         rested_at = answer.fetched.ended_at + rest_s
         seat.not_before_at = max(seat.not_before_at, rested_at)

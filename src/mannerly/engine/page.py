@@ -24,7 +24,7 @@ from mannerly.model import (
 )
 from mannerly.parse import parse
 from mannerly.parse.contract import Parsed
-from mannerly.politeness.tags import Tags, header_tags
+from mannerly.politeness.tags import Tags, header_tags, is_over
 from mannerly.url import Resolved
 
 MAX_HEADER = 500
@@ -92,7 +92,8 @@ class PageReader:
         if follow:
             found = len(resolved)
             links = self._sieve.links(resolved, url)
-        stored = not (parsed.noindex or header.noindex)
+        expired = is_over(parsed.unavailable_after, fetched_at)
+        stored = not (parsed.noindex or header.noindex or expired)
         named = self._named(parsed, url, lease.site)
         content_hash = _signed(xxh3_64_intdigest(decoded.body))
         marks = self._novelty.judge(

@@ -1,6 +1,5 @@
 """The transport on real sockets: HTTP/1.1, one request at a time on one connection."""
 
-import asyncio
 from typing import Final
 
 from mannerly.clock import Clock
@@ -8,6 +7,7 @@ from mannerly.errors import ConfigError, UrlError
 from mannerly.fetch import memory
 from mannerly.fetch.connect import NOT_ADMITTED, Connector, FetchFailure
 from mannerly.fetch.contract import Admit, Fetched, anywhere
+from mannerly.fetch.deadline import Deadline
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.fetch.response import ResponseReader
@@ -125,7 +125,7 @@ class HttpChannel:
                 # The timer would only fire at the first wait, with a connection half open.
                 raise TimeoutError
             # The one timer of a request: it cancels whatever step is waiting.
-            async with asyncio.timeout(left_s):
+            with Deadline(left_s):
                 await self._exchange(fetched, request, start_by_at, body_limit)
             settled = True
         except TimeoutError:

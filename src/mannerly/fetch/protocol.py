@@ -17,6 +17,7 @@ class Connection(asyncio.Protocol):
         "_gone",
         "_loop",
         "_opened",
+        "_poll",
         "_reader",
         "_transport",
         "_waiter",
@@ -33,6 +34,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._reader: ResponseReader | None = None
         self._gone: asyncio.Future[None] | None = None
+        self._poll: select.poll | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._loop = asyncio.get_running_loop()
         self._asked_at = 0.0
@@ -66,9 +68,13 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             return False
-        poll = select.poll()
-        poll.register(cast("socket.socket", transport.get_extra_info("socket")).fileno())
-        return not any(event & ~select.POLLOUT for _, event in poll.poll(0))
+        if self._poll is None:
+            # Kept, since it is asked before every request but the first. Errors and the end are
+            # told whatever one registers for.
+            self._poll = select.poll()
+            opened = cast("socket.socket", transport.get_extra_info("socket"))
+            self._poll.register(opened.fileno(), select.POLLIN | select.POLLPRI)
+        return not self._poll.poll(0)
 
     def abort(self) -> None:
         """Close at once. `close` would hold the descriptor for the TLS farewell of a peer that may

@@ -236,7 +236,9 @@ class ResponseReader:
         if self.ended or parser is None:
             return
         status = parser.get_status_code()
-        self._head_bytes += sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if status < 200 or self._early_bytes > self._header_limit:
+            # What came in all is within the limit nearly always, and so are the heads in it.
+            self._head_bytes += sum(len(name) + len(value) + 4 for name, value in self.headers)
         if status < 200:
             self._interim += 1
             self.headers = []

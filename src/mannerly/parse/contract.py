@@ -79,6 +79,8 @@ class Parsed:
     """Meta robots says: do not follow."""
     noarchive: bool = False
     """Meta robots says: do not keep a copy."""
+    unavailable_after: str = ""
+    """Meta robots says: do not store after this date, as it is written."""
     description: str = ""
     """Meta description."""
     canonical: str = ""

@@ -114,6 +114,7 @@ class PageFacts:
             page.noindex |= tags.noindex
             page.nofollow |= tags.nofollow
             page.noarchive |= tags.noarchive
+            page.unavailable_after = page.unavailable_after or tags.unavailable_after
         elif name == "description":
             if not page.description:
                 page.description = _line(content, _MAX_DESCRIPTION)

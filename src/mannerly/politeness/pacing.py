@@ -21,6 +21,8 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
+from xxhash import xxh3_64_intdigest
+
 from mannerly.model import Outcome
 
 BACK_OFF_GROWTH = 4.0
@@ -74,6 +76,13 @@ def back_off(policy: PacePolicy, failures: int) -> float:
     exponent = min(max(failures, 1) - 1, 30)
     rest_s: float = policy.retry_delay_s * BACK_OFF_GROWTH**exponent
     return min(rest_s, policy.retry_ceiling_s)
+
+
+def spread(policy: PacePolicy, rest_s: float, who: str) -> float:
+    """Up to twice as long, by whom it is: many who were sent away at once do not all come back at
+    once. Never shorter, and not past the ceiling unless it was so before."""
+    share = xxh3_64_intdigest(who.encode()) / 2**64
+    return max(rest_s, min(rest_s * (1 + share), policy.retry_ceiling_s))
 
 
 def after_response(

@@ -45,6 +45,16 @@ BOTH = (True, True)
         ("<meta name=robots content=noindex><meta name=mannerly content=nofollow>", (False, False)),
         ("<meta name=robots content='index,follow'>", BOTH),
         ("<meta name=robots content='max-snippet:-1'>", BOTH),
+        ("<meta name=robots content='unavailable_after: 25 Jun 2010 15:00:00 GMT'>", (False, True)),
+        ("<meta name=robots content='Unavailable_After: 25 Jun 2050 15:00:00 GMT'>", BOTH),
+        (
+            "<meta name=robots content='nofollow, unavailable_after: Friday, 25-Jun-10 15:00:00 "
+            "GMT, noarchive'>",
+            (False, False),
+        ),
+        ("<meta name=mannerly content='unavailable_after:2010-06-25'>", (False, True)),
+        ("<meta name=otherbot content='unavailable_after: 2010-06-25'>", BOTH),
+        ("<meta name=robots content='unavailable_after: some day'>", BOTH),
     ],
 )
 def test_meta_robots(meta: str, expected: tuple[bool, bool]) -> None:

@@ -18,6 +18,7 @@ from mannerly.politeness.pacing import (
     back_off,
     delay_for,
     parse_retry_after,
+    spread,
 )
 
 POLICY = PacePolicy(
@@ -172,3 +173,17 @@ def test_whatever_a_site_asks_for_it_rests_a_bounded_and_growing_time(
 def test_retry_after_never_raises(value: str) -> None:
     seconds = parse_retry_after(value, WALL)
     assert seconds is None or seconds >= 0
+
+
+@given(st.floats(0, 200_000), st.text())
+def test_a_spread_rest_is_never_shorter_and_at_most_twice_as_long(rest_s: float, who: str) -> None:
+    spread_s = spread(POLICY, rest_s, who)
+    assert rest_s <= spread_s <= max(rest_s, min(2 * rest_s, POLICY.retry_ceiling_s))
+    assert spread_s == spread(POLICY, rest_s, who), "the same run again"
+
+
+def test_many_who_were_sent_away_at_once_come_back_one_by_one() -> None:
+    rests = sorted(spread(POLICY, 60.0, f"https://{number}.test 1") for number in range(1000))
+    for tenth in range(10):
+        part = [rest_s for rest_s in rests if 60 + 6 * tenth <= rest_s < 66 + 6 * tenth]
+        assert 60 < len(part) < 140
