@@ -1,10 +1,18 @@
 """Fewer visits at once while we lag, and excuses that run out."""
 
+import asyncio
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mannerly.engine.overload import EXCUSES, Excuses, adjusted, floor_of
+from mannerly.config import build
+from mannerly.engine.lag import LagWatch
+from mannerly.engine.overload import EXCUSES, Excuses, Overload, adjusted, floor_of
+from mannerly.engine.plan import EnginePlan
+from mannerly.fetch.contract import Fetched
+from mannerly.model import Outcome
+from mannerly.observe.tally import Tally
 
 LONG_S = 1.0
 
@@ -83,3 +91,56 @@ def test_only_so_many_sites_are_remembered() -> None:
     for number in range(100):
         excuses.give(str(number))
     assert len(excuses) == 10
+
+
+class HandClock:
+    """A clock that a test moves by hand: a loop that sees it jump was late."""
+
+    def __init__(self) -> None:
+        self.at = 1000.0
+
+    def now(self) -> float:
+        return self.at
+
+    def wall(self) -> float:
+        return self.at
+
+
+def failed(failure: Outcome | None, ended_at: float, *, timed_out: bool = False) -> Fetched:
+    return Fetched("http://a.example/", failure, timed_out=timed_out, ended_at=ended_at)
+
+
+async def overloaded(clock: HandClock) -> Overload:
+    """After a lag of ten seconds, from 1000 to 1010."""
+    watch = LagWatch(clock, 0.001)
+    probed = asyncio.Event()
+    running = asyncio.create_task(watch.run(probed.set))
+    await asyncio.sleep(0)
+    clock.at += 10.0
+    await asyncio.wait_for(probed.wait(), 10)
+    running.cancel()
+    plan = EnginePlan.of(build({"email": "a@example.org"}), 100)
+    return Overload(plan, watch, Tally(0.0), clock)
+
+
+def test_only_what_a_late_process_can_cause_is_excused_and_only_while_it_is_late() -> None:
+    clock = HandClock()
+    overload = asyncio.run(overloaded(clock))
+    late = [Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.TLS_FAILED, Outcome.BROKEN]
+    for number, failure in enumerate(late):
+        assert overload.excuses(f"{number}.example", failed(failure, 1012.0), 1000.0)
+        assert not overload.excuses(f"{number}.example", failed(failure, 1072.0), 1012.0)
+    for other in (Outcome.NO_SUCH_NAME, Outcome.CONNECT_FAILED, Outcome.ADDRESS_REFUSED, None):
+        assert not overload.excuses("a.example", failed(other, 1012.0), 1000.0)
+    in_vain = failed(Outcome.CONNECT_FAILED, 1012.0, timed_out=True)
+    assert overload.excuses("a.example", in_vain, 1000.0)
+
+
+def test_a_site_that_never_answers_is_not_excused_for_ever() -> None:
+    clock = HandClock()
+    overload = asyncio.run(overloaded(clock))
+    fetched = failed(Outcome.TIMED_OUT, 1012.0)
+    excused = [overload.excuses("a.example", fetched, 1000.0) for _ in range(2 * EXCUSES)]
+    assert excused == [True] * EXCUSES + [False] * EXCUSES
+    overload.answered("a.example")
+    assert overload.excuses("a.example", fetched, 1000.0)
