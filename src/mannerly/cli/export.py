@@ -70,7 +70,7 @@ def export(
     done = export_pages(data_dirs_of(config_file, data_dirs), selection, chosen, place)
     if output is not None:
         note = f" ({done.note})" if done.note else ""
-        click.echo(f"{done.pages:,} pages written to {output}{note}", err=True)
+        click.echo(f"{done.pages:,} {done.noun} written to {output}{note}", err=True)
 
 
 def _moment(flag: str, text: str | None) -> dt.datetime | None:

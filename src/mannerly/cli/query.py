@@ -71,6 +71,8 @@ def query(
 def _describe(store: duckdb.DuckDBPyConnection) -> None:
     for view in views_of(store):
         click.echo(view)
-        for name, kind, *_ in store.execute(f"DESCRIBE {view}").fetchall():
-            click.echo(f"  {name:15} {kind.lower()}")
+        columns = store.execute(f"DESCRIBE {view}").fetchall()
+        width = max(15, *(len(name) for name, *_ in columns))
+        for name, kind, *_ in columns:
+            click.echo(f"  {name:{width}} {kind.lower()}")
     click.echo(_EXAMPLES)

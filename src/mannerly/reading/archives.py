@@ -41,6 +41,8 @@ class Copied(NamedTuple):
     records: int
     responses: int
     """Responses and revisits among them."""
+    found: int
+    """Those of chosen URLs; all, where none were chosen."""
 
 
 class Hashes:
@@ -48,6 +50,9 @@ class Hashes:
 
     def __init__(self, hashes: Iterable[int]) -> None:
         self._sorted = array("q", sorted(array("q", hashes)))
+
+    def __len__(self) -> int:
+        return len(self._sorted)
 
     def __contains__(self, number: int) -> bool:
         place = bisect_left(self._sorted, number)
@@ -68,18 +73,19 @@ def kept_files(roots: Sequence[Path]) -> list[Path]:
 def copy(files: Sequence[Path], chosen: Hashes | None, sink: RecordSink) -> Copied:
     """Every record, or those that are about a chosen URL."""
     originals = set() if chosen is None else _referred_to(files, chosen)
-    count = responses = 0
+    count = responses = found = 0
     for file in files:
         for record in records_of(file):
             kind = record.fields.get("warc-type", "")
-            if chosen is not None and kind != "warcinfo":
-                is_wanted = url_hash(record.target) in chosen
-                if not is_wanted and record.fields.get("warc-record-id") not in originals:
-                    continue
-            sink.write(record.whole, record.packed)
-            count += 1
-            responses += kind in ("response", "revisit")
-    return Copied(count, responses)
+            is_chosen = chosen is None or url_hash(record.target) in chosen
+            is_original = record.fields.get("warc-record-id") in originals
+            if is_chosen or is_original or kind == "warcinfo":
+                sink.write(record.whole, record.packed)
+                count += 1
+                if kind in ("response", "revisit"):
+                    responses += 1
+                    found += is_chosen
+    return Copied(count, responses, found)
 
 
 def _referred_to(files: Sequence[Path], chosen: Hashes) -> set[str]:

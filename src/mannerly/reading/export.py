@@ -52,8 +52,9 @@ class Place(NamedTuple):
 
 class Exported(NamedTuple):
     pages: int
-    note: str
-    """What the user should know of it; '' for nothing."""
+    note: str = ""
+    """What else the user should know of it; '' for nothing."""
+    noun: str = "pages"
 
 
 def place_for(asked: str | None, output: str | None) -> tuple[str, Place]:
@@ -97,7 +98,7 @@ def _write_jsonl(
         for row in answer:
             target.write(json_line(dict(zip(answer.names, map(_zoned, row), strict=True))) + "\n")
             count += 1
-    return Exported(count, "")
+    return Exported(count)
 
 
 def _write_csv(
@@ -111,7 +112,7 @@ def _write_csv(
         for row in answer:
             rows.writerow([cell(_zoned(value)) for value in row])
             count += 1
-    return Exported(count, "")
+    return Exported(count)
 
 
 def _zoned(value: object) -> object:
@@ -129,7 +130,7 @@ def _write_wet(
         for page in pages:
             sink.write(conversion(page))
             count += 1
-    return Exported(count, "")
+    return Exported(count)
 
 
 def _write_texts(
@@ -156,7 +157,7 @@ def _write_stream(
         for page in pages:
             target.write(render(page))
             count += 1
-    return Exported(count, "")
+    return Exported(count)
 
 
 _WRITERS: dict[
@@ -188,7 +189,7 @@ def _write_directory(
                     "title": page.title, "fetched_at": page.fetched_at}  # fmt: skip
             index.write(json_line(told) + "\n")
             count += 1
-    return Exported(count, "")
+    return Exported(count)
 
 
 def _free(path: Path) -> Path:
@@ -216,11 +217,14 @@ def _copy_archives(
 ) -> Exported:
     files = archives.kept_files(roots)
     chosen: archives.Hashes | None = None
-    note = ""
     if not selection.is_everything:
         answer = Answer(store, *selection.query(store, "url_hash"))
         chosen = archives.Hashes(row[0] for row in answer)
-        note = "; records of a crawl that runs appear within minutes"
     with binary_target(place.output, compress=False) as target:
         copied = archives.copy(files, chosen, RecordSink(target, compression_of(place.output)))
-    return Exported(copied.responses, f"{copied.records:,} records{note}")
+    note = f"{copied.records:,} records, {copied.responses:,} of them responses"
+    if chosen is None:
+        return Exported(copied.found, f"{copied.records:,} records", "responses")
+    if missing := len(chosen) - copied.found:
+        note += f"; {missing:,} chosen pages are in no archive, or still in the journal"
+    return Exported(copied.found, note)

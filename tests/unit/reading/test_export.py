@@ -229,7 +229,9 @@ def test_warc_has_the_records_that_were_kept(data_dir: Path, tmp_path: Path) -> 
         ("response", "https://c.test/"),
         ("request", "https://c.test/"),
     ]
-    run_well(*words, tmp_path / "b.warc.gz", "--site", "b.test")
+    told = run(*words, tmp_path / "b.warc.gz", "--site", "b.test", "--site", "www.a.test").stderr
+    assert "1 pages written" in told
+    assert "(4 records, 2 of them responses; 1 chosen pages are in no archive" in told
     assert targets(tmp_path / "b.warc.gz") == [
         ("warcinfo", ""),
         ("response", "https://a.test/one"),  # what the last one repeats
