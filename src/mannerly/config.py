@@ -133,6 +133,12 @@ class CrawlSection:
     seeded_urls_only: bool = _option(
         False, switch, "Fetch the seeds (and what they redirect to), follow no links."
     )
+    sitemaps: str = _option(
+        "robots",
+        one_of("robots", "usual", "off"),
+        "Read the sitemaps that robots.txt names; `usual`: /sitemap.xml where it names none.",
+        meta="robots|usual|off",
+    )
     scope: str = _option(
         "any",
         one_of("any", "seeded-sites"),

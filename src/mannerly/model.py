@@ -56,6 +56,14 @@ class Source(IntEnum):
     LINK = 2
     REDIRECT = 3
     SITEMAP = 4
+    """A sitemap, not a page: robots.txt names it, or it stands where sitemaps do."""
+    SITEMAP_PART = 5
+    """A sitemap that an index names."""
+    LISTED = 6
+    """Named by a sitemap."""
+
+
+SITEMAPS = frozenset({Source.SITEMAP, Source.SITEMAP_PART})
 
 
 class Priority(IntEnum):

@@ -21,6 +21,7 @@ import pytest
 from mannerly.engine.plan import HOLD_S
 from mannerly.simweb import judge
 from mannerly.simweb.access import AccessRecord
+from mannerly.simweb.answer import Kind
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spacing import Break, Spacing
 from mannerly.simweb.spec import preset
@@ -188,7 +189,7 @@ def judge_store(web: Served, records: list[AccessRecord], crawlers: list[Crawler
 
 def is_page(web: Web, url: str) -> bool:
     answer = web.answer(url, attempt=100)
-    return answer.status == 200 and not answer.noindex
+    return answer.status == 200 and answer.kind is not Kind.SITEMAP and not answer.noindex
 
 
 def wait_until(done: Callable[[], bool], timeout_s: float = 60) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mannerly.simweb import judge
+from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from mannerly.store import open_store
@@ -45,7 +45,7 @@ def test_a_plain_web_is_crawled_whole_once_and_politely(tmp_path: Path) -> None:
     assert {r.url for r in records if r.path != "/robots.txt"} == expected
     with open_store(tmp_path / "data") as store:
         rows = store.execute("SELECT url, title, text, links FROM pages").fetchall()
-    assert sorted(url for url, *_ in rows) == sorted(expected)
+    assert sorted(url for url, *_ in rows) == sorted(pages_among(web.web, expected))
     assert all(title and text and links for _, title, text, links in rows)
     agents = {record.user_agent for record in records}
     assert len(agents) == 1

@@ -14,7 +14,7 @@ import pytest
 import mannerly
 from mannerly.api import feed
 from mannerly.errors import ConfigError, ExtractError, SettingsDifferError, UsageError
-from mannerly.simweb import judge
+from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from tests.programs import MANNERLY, Served, environment, served
@@ -49,13 +49,13 @@ async def test_every_page_is_given_once_and_stored_with_what_was_extracted(
     crawl = mannerly.crawl(web.homes(), extract=facts, **options(web, tmp_path))
     pages = [page async for page in crawl]
     assert crawl.ended_because.startswith("finished")
-    expected = reachable(web.web, web.homes())
+    expected = pages_among(web.web, reachable(web.web, web.homes()))
     assert sorted(page.url for page in pages) == sorted(expected)
     wanted = {"status": 200, "type": "text/html; charset=utf-8"}
     assert all(page.extracted == wanted for page in pages)
     with mannerly.open(tmp_path / "data") as data:
         assert sorted(data.pages(), key=lambda it: it.url) == sorted(pages, key=lambda it: it.url)
-        assert data.stats().fetched == len(expected)
+        assert data.stats().fetched == len(reachable(web.web, web.homes()))
         assert data.check().problems == []
         assert data.settings()["email"] == "test@example.org"
         assert data.explain(pages[0].url).answer.startswith("It was crawled on ")
@@ -80,7 +80,7 @@ async def test_break_stops_it_cleanly_and_the_next_loop_goes_on(
         stored = [page.url for page in data.pages()]
         stats = data.stats()
     assert (stats.writers, stats.refused, stats.urls_pending) == (0, 0, 0)
-    expected = reachable(web.web, web.homes())
+    expected = pages_among(web.web, reachable(web.web, web.homes()))
     assert sorted(stored) == sorted(expected)
     given = [page.url for page in first + rest]
     assert len(given) == len(set(given))  # at most once; the rest was settled and not yet taken
@@ -91,7 +91,7 @@ async def test_a_slow_consumer_holds_the_crawl_back(
     web: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "HELD_PAGES", 10)
-    expected = reachable(web.web, web.homes())
+    expected = pages_among(web.web, reachable(web.web, web.homes()))
     async with mannerly.crawl(
         web.homes(), **options(web, tmp_path, max_workers=5, delay="10ms")
     ) as crawl:
@@ -133,7 +133,9 @@ async def test_an_extraction_that_fails_loses_nothing(web: Served, tmp_path: Pat
     assert data.explain(tripped).document["state"] == "pending"
     assert data.stats().writers == 0
     assert [page async for page in mannerly.crawl(**options(web, tmp_path))]
-    assert sorted(p.url for p in data.pages()) == sorted(reachable(web.web, web.homes()))
+    assert sorted(p.url for p in data.pages()) == sorted(
+        pages_among(web.web, reachable(web.web, web.homes()))
+    )
 
 
 async def test_what_does_not_fit_is_said(tmp_path: Path) -> None:

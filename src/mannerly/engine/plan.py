@@ -29,6 +29,10 @@ class EnginePlan:
     max_depth: int
     follow: bool
     new_sites: bool
+    sitemaps: bool
+    """Those that robots.txt names are read."""
+    guess_sitemaps: bool
+    """Where it names none, the usual place is tried."""
     parameters: ParameterRules
     traps: TrapRules | None
     """None: URLs are not judged by their looks."""
@@ -59,6 +63,8 @@ class EnginePlan:
             max_depth=config.crawl.max_depth,
             follow=not config.crawl.seeded_urls_only,
             new_sites=config.crawl.scope == "any",
+            sitemaps=config.crawl.sitemaps != "off" and not config.crawl.seeded_urls_only,
+            guess_sitemaps=config.crawl.sitemaps == "usual",
             parameters=parameter_rules(config),
             traps=_trap_rules(config.traps) if config.traps.trap_guard else None,
             max_url_length=config.traps.max_url_length,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched
-from mannerly.model import NewUrl, Priority, QueuedUrl, Source
+from mannerly.model import SITEMAPS, NewUrl, Priority, QueuedUrl, Source
 
 MAX_REDIRECTS = 10
 """Hops of one chain. Browsers stop after 20, Google's crawler after 10."""
@@ -67,9 +67,11 @@ def redirection(fetched: Fetched, url: QueuedUrl, sieve: Sieve) -> Redirection:
 
 def hops_of(url: QueuedUrl) -> int:
     """How many redirects led to this URL without a page in between."""
-    if url.source != Source.REDIRECT:
+    if url.source != Source.REDIRECT and url.source not in SITEMAPS:
         return 0
-    return url.priority - (Priority.RETRY if url.priority >= Priority.RETRY else Priority.NEXT)
+    if url.priority >= Priority.RETRY:
+        return url.priority - Priority.RETRY
+    return url.priority - Priority.NEXT if url.priority < Priority.SEED else 0
 
 
 def retry_priority(url: QueuedUrl) -> int:

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from mannerly.engine.plan import EnginePlan
 from mannerly.errors import UrlError
-from mannerly.model import NewUrl, Priority, QueuedUrl, Source
+from mannerly.model import SITEMAPS, NewUrl, Priority, QueuedUrl, Source
 from mannerly.url import (
     Exclusions,
     LeftOut,
@@ -85,21 +85,39 @@ class Sieve:
             positions=positions,
         )
 
-    def links(self, found: list[Resolved], page: QueuedUrl) -> list[NewUrl]:
-        """What of a page's links goes to the frontier."""
+    def links(
+        self, found: list[Resolved], page: QueuedUrl, source: Source = Source.LINK
+    ) -> list[NewUrl]:
+        """What of a page's links goes to the frontier, or of what a sitemap lists."""
         depth = page.depth + 1
         if not self._plan.follow:
             return []
         if 0 <= self._plan.max_depth < depth:
             self.left_out[LeftOut.DEPTH] += sum(link.hash not in self.known for link in found)
             return []
-        return self._links(found, depth, page)
+        return self._links(found, depth, page, source)
 
     def canonical(self, named: Resolved, page: QueuedUrl) -> list[NewUrl]:
         """The URL that a page names as its own: as deep as the page, like a redirect."""
         return self._links([named], page.depth, page) if self._plan.follow else []
 
-    def _links(self, found: list[Resolved], depth: int, page: QueuedUrl) -> list[NewUrl]:
+    def sitemaps(self, found: list[Resolved], page: QueuedUrl, source: Source) -> list[NewUrl]:
+        """Sitemaps go before links and are as deep as what named them: they are no pages."""
+        if not self._plan.follow:
+            return []
+        return [
+            NewUrl(it.site, it.hash, it.url, page.depth, Priority.SEED, source, page.hash)
+            for it in found
+            if it.hash not in self.known and self._may_follow(it)
+        ]
+
+    def _links(
+        self,
+        found: list[Resolved],
+        depth: int,
+        page: QueuedUrl,
+        source: Source = Source.LINK,
+    ) -> list[NewUrl]:
         known, guard = self.known, self.guard
         links = []
         for link in found:
@@ -111,15 +129,15 @@ class Sieve:
                     self.left_out[LeftOut.YIELD] += 1
                     continue
                 priority = Priority.PUT_OFF
-            links.append(
-                NewUrl(link.site, link.hash, link.url, depth, priority, Source.LINK, page.hash)
-            )
+            links.append(NewUrl(link.site, link.hash, link.url, depth, priority, source, page.hash))
         return links
 
     def redirect(self, target: Resolved, page: QueuedUrl, priority: int) -> list[NewUrl]:
-        """A redirect is as deep as what it came from."""
+        """A redirect is as deep as what it came from, and a sitemap stays one within its site."""
         if not self._may_follow(target):
             return []
+        own = self._site_key.site_of(host_of(page.url))
+        is_sitemap = page.source in SITEMAPS and target.site == own
         return [
             NewUrl(
                 target.site,
@@ -127,7 +145,7 @@ class Sieve:
                 target.url,
                 page.depth,
                 priority,
-                Source.REDIRECT,
+                page.source if is_sitemap else Source.REDIRECT,
                 page.hash,
             )
         ]

@@ -24,10 +24,11 @@ from mannerly.engine.redirects import redirection, retry_priority
 from mannerly.engine.requests import NOTHING, Basis, RequestBook
 from mannerly.engine.robots_reader import RobotsReader
 from mannerly.engine.sieve import Sieve
+from mannerly.engine.sitemaps import SitemapReader
 from mannerly.engine.workbench import Seat
 from mannerly.evidence import PAGE
 from mannerly.fetch.contract import Channel, Fetched, Transport
-from mannerly.model import Outcome, QueuedUrl
+from mannerly.model import SITEMAPS, Outcome, QueuedUrl
 from mannerly.observe.tally import Tally
 from mannerly.politeness.gate import GiveUp, MustFetch, RobotsCache, Ruling, Wait
 from mannerly.politeness.pacing import (
@@ -95,6 +96,7 @@ class Visitor:
         )
         self._admission = admission
         self._overload = overload
+        self._sitemaps = SitemapReader(plan, sieve)
         self._sieve = sieve
         self._reader = reader
         self._ledger = ledger
@@ -171,6 +173,8 @@ class Visitor:
         if fetched.failure in NO_SERVER:
             return Ended(self._conclude(seat, url, origin, fetched, asked_at))
         told = self._gate.learn(seat, origin, answer, failures)
+        if isinstance(told, Ruling):
+            self._ledger.add_links(self._sitemaps.named(told.rules, origin, url, seat.lease.site))
         if isinstance(told, Wait):
             seat.decided += 1
             why = "robots postponed" if answer.postponed else "robots unreachable"
@@ -229,7 +233,15 @@ class Visitor:
         if self._overload.excuses(seat.lease.site, fetched, seat.began_at):
             self._excuse(seat, origin, fetched)
             return None
+        if url.source in SITEMAPS and 200 <= fetched.status < 300:
+            await self._read_sitemap(seat, url, fetched)
         return self._conclude(seat, url, origin, fetched, fetched_at, basis)
+
+    async def _read_sitemap(self, seat: Seat, url: QueuedUrl, fetched: Fetched) -> None:
+        async for links in self._sitemaps.listed(fetched, url, seat.lease.site):
+            self._ledger.add_links(links)
+            self._tally.links_sent += len(links)
+            seat.more = seat.more or bool(links)
 
     def _excuse(self, seat: Seat, origin: str, fetched: Fetched) -> None:
         """The failure was ours: URL and site stay as they were, and a visit has been made."""
@@ -300,7 +312,7 @@ class Visitor:
         """The URL is done: its page, its links, its redirect, its record."""
         redirect_to = detail = ""
         keeps = True
-        if outcome is Outcome.FETCHED:
+        if outcome is Outcome.FETCHED and url.source not in SITEMAPS:
             reading = self._reader.read(fetched, url, seat.lease, fetched_at, basis)
             keeps = reading.may_be_kept
             self._tally.links_seen += reading.links_seen

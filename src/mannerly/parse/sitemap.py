@@ -9,7 +9,7 @@ the middle: so this is no XML parser but a reader of tags, which takes what it c
 never raises for what is in a body. Entities are not expanded, nothing is ever loaded, and a
 document that declares entities is refused.
 
-Bounded by the protocol's own limits: `MAX_ENTRIES`, `MAX_BYTES` decoded, and `MAX_DEPTH` for
+Bounded: `MAX_ENTRIES` (the protocol's own limit), `MAX_BYTES` decoded, and `MAX_DEPTH` for
 indexes that name indexes. Who fetches them passes `depth` on, and judges each URL like any other:
 whether it may be named here (`in_scope`), robots.txt, exclusions.
 """
@@ -17,7 +17,7 @@ whether it may be named here (`in_scope`), robots.txt, exclusions.
 import re
 from collections.abc import Iterator
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, cast
 
 from isal import isal_zlib
@@ -27,7 +27,8 @@ from mannerly.parse.dates import date_at
 from mannerly.url import origin_of, path_of
 
 MAX_ENTRIES = 50_000
-MAX_BYTES = 50_000_000
+MAX_BYTES = 10 * 2**20
+"""The protocol allows 50 MB. What is read of a page is less, and 50,000 URLs fit in here."""
 MAX_DEPTH = 3
 """Indexes that may stand between robots.txt and a sitemap."""
 
@@ -91,11 +92,27 @@ _FORMS = {
     b"rdf": _RSS,
     b"feed": _Form(SitemapKind.ATOM, b"entry", (b"link",), (b"updated", b"modified")),
 }
-_NOTHING = Sitemap(None, [], truncated=False)
+
+
+class OpenSitemap(NamedTuple):
+    """A sitemap that is read as its entries are asked for: fifty thousand of them take a second."""
+
+    kind: SitemapKind | None
+    entries: Iterator[SitemapEntry]
+    """All of them; whoever reads stops at `MAX_ENTRIES`."""
+    truncated: bool
+    """As far as it is known before reading."""
 
 
 def parse_sitemap(body: bytes, content_type: str, *, depth: int = 0) -> Sitemap:
     """What a sitemap lists. `depth`: how many indexes led to it."""
+    kind, rest, truncated = open_sitemap(body, content_type, depth=depth)
+    entries = list(islice(rest, MAX_ENTRIES + 1))
+    return Sitemap(kind, entries[:MAX_ENTRIES], truncated or len(entries) > MAX_ENTRIES)
+
+
+def open_sitemap(body: bytes, content_type: str, *, depth: int = 0) -> OpenSitemap:
+    """The same, without reading the entries yet."""
     body, truncated = _unzipped(body)
     _, text = to_utf8(body.lstrip(_SPACE), content_type)
     text = text.removeprefix(b"\xef\xbb\xbf").lstrip(_SPACE)
@@ -107,14 +124,15 @@ def parse_sitemap(body: bytes, content_type: str, *, depth: int = 0) -> Sitemap:
     if root is None or form is None:
         return _NOTHING
     if b"<!ENTITY" in text[: root.start()]:
-        return Sitemap(form.kind, [], truncated=truncated)
+        return OpenSitemap(form.kind, iter(()), truncated=truncated)
     if form.kind is SitemapKind.INDEX and depth >= MAX_DEPTH:
-        return Sitemap(form.kind, [], truncated=True)
+        return OpenSitemap(form.kind, iter(()), truncated=True)
     # In RSS 1.0, the root alone is of another namespace than the rest.
     prefix = root[1] + b":" if root[1] and form is not _RSS else b""
-    entries = list(islice(_entries(text, root.end(), form, prefix), MAX_ENTRIES + 1))
-    truncated = truncated or len(entries) > MAX_ENTRIES
-    return Sitemap(form.kind, entries[:MAX_ENTRIES], truncated)
+    return OpenSitemap(form.kind, _entries(text, root.end(), form, prefix), truncated)
+
+
+_NOTHING = OpenSitemap(None, iter(()), truncated=False)
 
 
 def in_scope(sitemap_url: str, url: str) -> bool:
@@ -149,16 +167,14 @@ def _unzipped(body: bytes) -> tuple[bytes, bool]:
     return body[:MAX_BYTES], len(body) > MAX_BYTES
 
 
-def _listed(text: bytes, truncated: bool) -> Sitemap:
+def _listed(text: bytes, truncated: bool) -> OpenSitemap:
     """A plain list: one URL a line, and lines that are none are passed over."""
-    entries: list[SitemapEntry] = []
-    for line in text.splitlines():
-        if loc := _absolute(line):
-            if len(entries) >= MAX_ENTRIES:
-                truncated = True
-                break
-            entries.append(SitemapEntry(loc, None))
-    return Sitemap(SitemapKind.TEXT, entries, truncated) if entries else _NOTHING
+    locs = filter(None, map(_absolute, text.splitlines()))
+    first = next(locs, "")
+    if not first:
+        return _NOTHING
+    entries = (SitemapEntry(loc, None) for loc in chain((first,), locs))
+    return OpenSitemap(SitemapKind.TEXT, entries, truncated)
 
 
 def _uncommented(text: bytes) -> bytes:

@@ -11,7 +11,7 @@ Names are under reserved top-level domains only, so nothing here can leak into t
 
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.answer import Answer, Behaviour, Kind
-from mannerly.simweb.reach import reachable
+from mannerly.simweb.reach import pages_among, reachable
 from mannerly.simweb.spec import WebSpec, preset
 from mannerly.simweb.web import Web
 
@@ -22,6 +22,7 @@ __all__ = [
     "Kind",
     "Web",
     "WebSpec",
+    "pages_among",
     "preset",
     "reachable",
 ]

@@ -23,6 +23,7 @@ class LeftOut(StrEnum):
     PARAMETERS = "too many query parameters"
     VARIANTS = "too many queries for one path"
     YIELD = "pages like it gave nothing new"
+    FOREIGN = "in the sitemap of another site"
 
 
 @dataclass(frozen=True, slots=True)

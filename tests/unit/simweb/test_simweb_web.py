@@ -12,7 +12,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from mannerly.errors import UsageError
-from mannerly.simweb import Answer, Behaviour, Kind, Web, WebSpec, preset, reachable
+from mannerly.simweb import Answer, Behaviour, Kind, Web, WebSpec, pages_among, preset, reachable
 from mannerly.simweb.encodings import encoding_of
 from mannerly.simweb.graph import odd_spelling
 from mannerly.simweb.site import Site, Trap
@@ -352,8 +352,8 @@ def test_reachable_is_finite_allowed_and_follows_redirects() -> None:
 def test_some_pages_are_only_in_the_sitemap() -> None:
     web = Web(preset("plain", seed=5, sites=20, pages_mean=150, pages_max=3000, robots_rules=1))
     seeds = [web.home(index) for index in range(20)]
-    by_links = reachable(web, seeds)
-    with_sitemaps = reachable(web, seeds, sitemaps=True)
+    by_links = reachable(web, seeds, sitemaps=False)
+    with_sitemaps = pages_among(web, reachable(web, seeds))
     hidden = {
         url for site in sites(web) for url in web.pages.urls(site, range(site.linked, site.pages))
     }
