@@ -129,7 +129,7 @@ def test_ten_thousand_rules_are_matched_quickly(pattern: str) -> None:
     path = "/blog/2024/some-long-title-of-a-page.html?page=2&sort=asc"
     assert found.verdict(path).allowed
     best = min(_cpu_s(found, path) for _ in range(5))
-    assert best < 0.003, f"{best * 1000:.2f} ms"  # measured 0.003 to 0.6 ms; machines differ
+    assert best < 0.010, f"{best * 1000:.2f} ms"  # measured 0.003 to 0.6 ms; machines differ
 
 
 def _cpu_s(found: RobotsRules, path: str) -> float:

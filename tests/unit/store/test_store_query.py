@@ -88,7 +88,7 @@ def test_parquet(data_dir: Path, tmp_path: Path) -> None:
 
 def test_without_sql_the_views_and_examples_are_shown_and_the_examples_work(data_dir: Path) -> None:
     output = ask_well(data_dir)
-    assert output.startswith("pages\n  url             varchar\n")
+    assert output.split()[:3] == ["pages", "url", "varchar"]
     assert "fetches\n" in output
     examples = [
         line.split('"')[1] for line in output.splitlines() if line.startswith("  mannerly query")
