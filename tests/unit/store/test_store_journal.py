@@ -177,7 +177,7 @@ def test_order_is_insisted_on(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="before 5 was settled"):
         store.write(6, Rows())
     with pytest.raises(StoreError, match="6 was to be settled"):
-        store.settle(5, [])
+        store.settle(6, [])
     store.write(5, Rows([page(2)]))
     store.settle(5, [])
     with pytest.raises(StoreError, match="7 was to be written after 5"):
