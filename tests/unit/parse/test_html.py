@@ -7,8 +7,17 @@ from hypothesis import strategies as st
 from mannerly.parse import Href, Parsed, parse_html
 
 
-def page(html: str, content_type: str = "text/html; charset=utf-8", **limits: int) -> Parsed:
-    return parse_html(html.encode("utf-8", "replace"), content_type, agent="Mannerly", **limits)
+def page(
+    html: str,
+    content_type: str = "text/html; charset=utf-8",
+    *,
+    max_links: int = 5_000,
+    max_text: int = 1_000_000,
+) -> Parsed:
+    source = html.encode("utf-8", "replace")
+    return parse_html(
+        source, content_type, agent="Mannerly", max_links=max_links, max_text=max_text
+    )
 
 
 @pytest.mark.parametrize(
