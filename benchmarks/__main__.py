@@ -28,6 +28,7 @@ COMMANDS: dict[str, list[str]] = {
     "naive-postgres": [*FRONTIER, "naive", "--engine", "postgres"],
     "parse": ["-m", "benchmarks.parse.cost_per_page"],
     "store": ["benchmarks/store/cost_per_page.py"],
+    "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],
 }
 
 
