@@ -87,8 +87,8 @@ def test_a_site_that_does_not_answer_is_blamed_where_we_are_not_late(tmp_path: P
     assert status(tmp_path)["settled"] == {"timed_out": 1}
 
 
-WORKERS = 60
-HEAVY = b"<div><p>word <a href='#here'>some words</a></p></div>" * 20_000
+WORKERS = 20
+HEAVY = b"<div><p>word <a href='#here'>some words</a></p></div>" * 10_000
 NEXT = b"<html><body><a href='/%d'>the next page</a> of a site without end"
 
 
