@@ -1,11 +1,12 @@
 """What the store costs per page: CPU (encode, write, fsync, roll) and bytes, against plain zstd.
 
-    python benchmarks/store/cost_per_page.py [--pages 20000] [--batch 1000]
+    python benchmarks/store/cost_per_page.py [--pages 20000] [--batch 1000] [--plain]
 
 The texts are word chains over the manual that comes with Python: real words in a plausible order,
 about 10 kB a page, no two alike. One JSON line is printed. `zstd3_*` is `zstandard` at level 3 over
 the same texts: all of them as one stream, and each for itself. CPU is user + system of the whole
-process; `journal` is `write` and `settle`, `roll` is everything into Parquet.
+process; `journal` is `write` and `settle`, `roll` is everything into Parquet. Each page comes with
+the record of its request, every tenth with that of a robots.txt; `--plain` leaves those out.
 """
 
 import argparse
@@ -22,10 +23,14 @@ from pydoc_data.topics import topics
 import zstandard
 
 from mannerly.clock import SystemClock
+from mannerly.evidence import RequestRecord
 from mannerly.model import FetchRecord, PageRecord
 from mannerly.store import JournalStore, Rows
 
 _TEXT_CHARS = 10_000
+ROBOTS_EVERY = 10
+"""Pages for which a robots.txt is read once."""
+ROBOTS_BYTES = 1_000
 
 
 def followers() -> dict[str, list[str]]:
@@ -48,29 +53,39 @@ def make_text(follows: dict[str, list[str]], rng: random.Random) -> str:
     return " ".join(chain)
 
 
-def make_records(
-    texts: list[str], rng: random.Random
-) -> tuple[list[FetchRecord], list[PageRecord]]:
-    fetches, pages = [], []
+def make_records(texts: list[str], rng: random.Random, *, plain: bool) -> Rows:
+    rows = Rows()
     for index, text in enumerate(texts):
         site = f"site-{rng.randrange(5_000)}.example"
         url = f"https://www.{site}/{'/'.join(text.split()[:3])}/{index}"
         token, hash_ = rng.getrandbits(63), rng.getrandbits(63)
         at, took_s = 1.8e9 + index / 100, rng.random()
-        fetches.append(
+        address = f"192.0.2.{rng.randrange(256)}"
+        rows.add(
             FetchRecord(
                 token, url, hash_, site, "fetched", 200, at, took_s, len(text) * 2, "text/html",
-                "", 3, 1, rng.getrandbits(63), f"192.0.2.{rng.randrange(256)}", "",
+                "", 3, 1, rng.getrandbits(63), address, "",
             )
         )  # fmt: skip
-        pages.append(
+        rows.add(
             PageRecord(
                 token, url, hash_, site, at, 200, "text/html; charset=utf-8", "utf-8", text[:60],
                 text, "en", 72, len(text) * 6, len(text) * 2, False, 3, rng.getrandbits(63),
                 rng.getrandbits(63), took_s,
             )
         )  # fmt: skip
-    return fetches, pages
+        if plain:
+            continue
+        page = RequestRecord(
+            token, 1, index, site, f"https://www.{site}", "page", url, at, at + took_s, 200, "",
+            address, 70.05, 70.05, "delay", "", hash(site), 1.8e9, 0, b"",
+        )  # fmt: skip
+        rows.add(page)
+        if index % ROBOTS_EVERY == 0:
+            rules = text[:ROBOTS_BYTES].encode()
+            robots = page._replace(kind="robots", robots_state="found", body=rules)
+            rows.add(robots)
+    return rows
 
 
 def cpu_ms() -> float:
@@ -81,6 +96,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     options.add_argument("--pages", type=int, default=15_000)
     options.add_argument("--batch", type=int, default=1_000, help="pages per checkpoint")
+    options.add_argument("--plain", action="store_true", help="without the table of requests")
     args = options.parse_args()
     rng = random.Random(1)
     follows = followers()
@@ -95,14 +111,14 @@ def main() -> None:
         store = JournalStore(data_dir, 1, clock=SystemClock())
         for sequence in range(1, args.pages // args.batch + 1):
             texts = [make_text(follows, rng) for _ in range(args.batch)]
-            fetches, pages = make_records(texts, rng)
+            rows = make_records(texts, rng, plain=args.plain)
             for text in texts:
                 raw = text.encode()
                 text_bytes += len(raw)
                 stream_bytes += len(stream.compress(raw))
                 single_bytes += len(single.compress(raw))
             start_ms, start_at = cpu_ms(), time.monotonic()
-            store.write(sequence, Rows(fetches, pages))
+            store.write(sequence, rows)
             store.settle(sequence, [])
             middle_ms = cpu_ms()
             store.roll()
@@ -120,6 +136,7 @@ def main() -> None:
     result = {
         "pages": count,
         "batch": args.batch,
+        "requests_table": not args.plain,
         "text_bytes_per_page": round(text_bytes / count),
         "cpu_ms_per_page": round((journal_ms + roll_ms) / count, 4),
         "journal_ms_per_page": round(journal_ms / count, 4),
