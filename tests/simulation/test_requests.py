@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mannerly.audit import Audit
 from mannerly.politeness.gate import version_of
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.spec import preset
@@ -31,11 +32,20 @@ def noted(data_dir: Path) -> Seen:
     return Counter(rows)
 
 
+def wrong(data_dir: Path) -> dict[str, int]:
+    """What the audit finds. The simulated web lives in a network that nobody may connect to."""
+    with Audit([data_dir]) as audit:
+        counts = audit.judge().counts
+    assert counts.pop("private address") > 0
+    return counts
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_every_request_is_noted_and_none_that_was_not_made(tmp_path: Path, seed: int) -> None:
     web = Web(preset("mixed", seed=seed, sites=80, **SMALL))
     lived = live(web, tmp_path, seed=seed, bare=True, delay=DELAY_S, max_pages=300)
     assert noted(tmp_path) == seen_by_web(lived.records)
+    assert wrong(tmp_path) == {}
     with open_store(tmp_path) as store:
         failures = {row[0] for row in store.execute("SELECT failure FROM requests").fetchall()}
         rules = {row[0] for row in store.execute("SELECT why FROM requests").fetchall()}
@@ -57,6 +67,7 @@ def test_a_request_of_a_claimed_site_is_that_sites(tmp_path: Path) -> None:
     web = Web(preset("plain", seed=3, sites=40, **SMALL))
     lived, hub, others = robots_elsewhere(web, tmp_path, robots_ttl=0.0, max_tries=3)
     assert noted(tmp_path) == seen_by_web(lived.records)
+    assert wrong(tmp_path) == {}
     site_of = SiteKey().site_of
     with open_store(tmp_path) as store:
         rows = store.execute(
