@@ -47,12 +47,12 @@ def _lines_kept(source: bytes) -> bytes:
         return source
     tag: bytes = source[first.start() : first.start() + 4]  # in capitals or not, as the page has it
     end_tag = b"</" + tag[1:]
-    outside, *parts = source.split(tag)
+    parts = source[first.start() + 4 :].split(tag)
     for n, part in enumerate(parts):
         inside, end, after = part.partition(end_tag)
         if end:
             parts[n] = inside.replace(b"\n", b"\f") + end + after
-    return tag.join((outside, *parts))
+    return tag.join((source[: first.start()], *parts))
 
 
 def lines(raw: str, limit: int) -> str:
