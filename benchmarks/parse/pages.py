@@ -30,7 +30,7 @@ class _Writer:
         return self.chance.choice(self.words)
 
     def sentence(self, length: int = 14) -> str:
-        return " ".join(self.chance.choices(self.words, k=length)).capitalize() + ". "
+        return " ".join(self.chance.choices(self.words, k=length)).capitalize() + "."
 
     def links(self, count: int) -> str:
         return "".join(
@@ -49,9 +49,9 @@ class _Writer:
             for _ in range(4)
         )
         paragraphs = "".join(
-            f'<p>{self.sentence()}<code class="literal">{self.word()}</code> {self.sentence()}\n'
+            f'<p>{self.sentence()} <code class="literal">{self.word()}</code> {self.sentence()}\n'
             f'<a class="ref" href="../{self.word()}/{self.word()}.html#{self.word()}">'
-            f"<em>{self.word()}</em></a> {self.sentence(40)}<strong>{self.word()}</strong> "
+            f"<em>{self.word()}</em></a> {self.sentence(40)} <strong>{self.word()}</strong> "
             f"{self.sentence(30)}</p>\n"
             for _ in range(3)
         )

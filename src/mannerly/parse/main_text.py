@@ -16,8 +16,8 @@ from mannerly.parse.blocks import lines
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.html import MAX_TEXT, parse_html, remove_hidden, tree_of
 
-_LINK: Final = pcre2.compile(rb"(?=<a[\s>])", pcre2.IGNORECASE, jit=True)
-_LINK_END: Final = pcre2.compile(rb"(?=</a[\s>])", pcre2.IGNORECASE, jit=True)
+_LINK: Final = pcre2.compile(rb"<(?=a[\s>])", pcre2.IGNORECASE, jit=True)
+_LINK_END: Final = pcre2.compile(rb"<(?=/a[\s>])", pcre2.IGNORECASE, jit=True)
 _OPEN, _CLOSE = "\x0e", "\x0f"
 """Put around links, so that each line of text shows how much of it is links."""
 _STRIPPED = str.maketrans("", "", _OPEN + _CLOSE)
@@ -50,7 +50,7 @@ def main_text(body: bytes, content_type: str, *, max_text: int = MAX_TEXT) -> st
     """
     _, source = to_utf8(body, content_type)
     source = source.translate(None, b"\x0e\x0f")
-    source = _LINK_END.sub(b"\x0f", _LINK.sub(b"\x0e", source))
+    source = _LINK_END.sub(b"\x0f<", _LINK.sub(b"\x0e<", source))
     tree, source = tree_of(source)
     root = tree.body
     if root is None:

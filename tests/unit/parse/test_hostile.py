@@ -78,6 +78,20 @@ DOCUMENTS = {
     "reopened formatting, small": (
         "b'<p>' + b''.join(b'<b id=%d>' % n for n in range(700)) + b'<p>x' * 700"
     ),
+    "formatting closed in a value only": (
+        "b'<p>' + b''.join(b'<b id=%d a=x\" b=\"y\" c=\"></b>\">' % n for n in range(2000))"
+        " + b'<p>x' * 2000"
+    ),
+    "formatting that seems closed by a span": (
+        "b'<p>' + b''.join(b'<b id=%d><span a=\"></b>\">' % n for n in range(2000))"
+        " + b'<p>x' * 2000"
+    ),
+    "tags that never end": "b'<div title=\\'' * 180_000",
+    "quotes that never end": 'b\'<div a="b" c="\' * 120_000',
+    "preformatted, many": "b'<pre>x\\n</pre>' * 19_000",
+    "blanks": "b'<p>' + b' ' * 2_000_000 + b'x'",
+    "blanks in text": "b'<p>x' + b'  x' * 600_000",
+    "headings": "b'<h1>' * 9_000 + b'x' * 1_000_000",
     "digits in a refresh": "b'<meta http-equiv=refresh content=\"' + b'1' * 100_000 + b'\">'",
 }
 

@@ -253,3 +253,14 @@ def test_text_of_text_is_itself(blocks: list[str]) -> None:
     assert page("".join(f"<p>{line}</p>" for line in once.split("\n"))).text == once
     plain = parse_text(once.encode(), "text/plain; charset=utf-8").text
     assert plain == once
+
+
+def test_what_stands_in_the_wrong_place_is_read() -> None:
+    found = page(
+        """<head><div></div><meta name=robots content=noindex><link rel=canonical href=/c>
+        <style>no{}</style><h1>Head</h1></head><body><title>Late</title>text</body>"""
+    )
+    assert found.noindex
+    assert (found.canonical, found.title) == ("/c", "Late")
+    assert found.headings == [Heading(1, "Head")]
+    assert found.text == "Head\nLate\ntext"
