@@ -28,6 +28,7 @@ COMMANDS: dict[str, list[str]] = {
     "naive-postgres": [*FRONTIER, "naive", "--engine", "postgres"],
     "parse": ["benchmarks/parse/cost_per_page.py"],
     "store": ["benchmarks/store/cost_per_page.py"],
+    "url": ["benchmarks/url/cost_per_link.py"],
 }
 
 
