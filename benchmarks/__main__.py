@@ -29,6 +29,7 @@ COMMANDS: dict[str, list[str]] = {
     "parse": ["-m", "benchmarks.parse.cost_per_page"],
     "store": ["benchmarks/store/cost_per_page.py"],
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],
+    "url": ["benchmarks/url/cost_per_link.py"],
 }
 
 

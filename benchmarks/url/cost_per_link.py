@@ -33,7 +33,7 @@ from mannerly.url import Exclusions, ParameterRules, SiteKey, canonical, host_of
 from mannerly.url.patterns import pattern_of
 
 T = TypeVar("T")
-ROUNDS = 15
+ROUNDS = 60
 PAGES = 100
 LINKS = 80
 QUERIES = ("?id={n}", "?page={n}&sort=asc", "?utm_source=feed&utm_medium=rss&p={n}", "?q=a+b&s={n}")

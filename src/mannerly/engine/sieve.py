@@ -93,7 +93,8 @@ class Sieve:
         if not self._plan.follow:
             return []
         if 0 <= self._plan.max_depth < depth:
-            self.left_out[LeftOut.DEPTH] += sum(link.hash not in self.known for link in found)
+            if left_out := sum(link.hash not in self.known for link in found):
+                self.left_out[LeftOut.DEPTH] += left_out
             return []
         return self._links(found, depth, page, source)
 

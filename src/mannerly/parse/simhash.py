@@ -3,7 +3,7 @@
 Each word votes on each bit, together with what follows it, by its own hash; the majority decides
 (Charikar 2002; Manku et al. 2007 for web pages). A feature is the 16 bytes from the start of a
 word, about three words, so that the order of words counts; where a script has no spaces, each
-character starts one. The arithmetic is numpy's: hashing word by word in Python would cost ten
+character starts one. The arithmetic is numpy's: hashing word by word in Python costs twenty
 times as much.
 """
 

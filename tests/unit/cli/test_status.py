@@ -21,10 +21,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         seeds = web.write_seeds(directory / "seeds.txt")
         words = ["crawl", "--seed-file", str(seeds), "--data-dir", str(directory / "data"),
                  "--connect-to", web.address, "--max-pages-per-site", "3",
-                 *arguments(QUICK)]  # fmt: skip
+                 "--max-path-segments", "2", *arguments(QUICK)]  # fmt: skip
         done = mannerly(*words)
         assert done.returncode == 0, done.stderr
         assert "their sites have given all their pages" in done.stdout
+        assert "too many path segments" in done.stdout
     return directory / "data"
 
 
@@ -39,6 +40,7 @@ def test_the_operations_are_shown(data_dir: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "finished" in done.stdout
     assert "their sites have given all their pages" in done.stdout
+    assert "too many path segments" in done.stdout
     assert "operations of 1 process\n" in done.stdout
     for name in ("lease", "commit"):
         assert f"\n  {name} " in done.stdout
@@ -50,6 +52,8 @@ def test_for_programs(data_dir: Path) -> None:
     assert document["pages"] == 12
     assert document["trouble"] == ""
     assert document["dropped"]["site_full"] > 0
+    assert document["not_followed"]["too many path segments"] > 0
+    assert document["repeating"] == []
     lease = document["operations"]["lease"]
     assert lease["count"] >= document["leases"] / 4
     assert 0 < lease["p50_s"] <= lease["p95_s"] <= lease["p99_s"] <= lease["slowest_s"]

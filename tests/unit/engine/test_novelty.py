@@ -142,6 +142,18 @@ def test_lists_that_lead_to_new_pages_are_followed(site: Site) -> None:
     assert guard.standing("example.org", HOST + "/list/1000") is Standing.OPEN
 
 
+def test_a_large_site_of_pages_alike_is_not_harmed(site: Site) -> None:
+    """A shop: one template, many products, a third of them sold twice under another number."""
+    guard = site.sieve.guard
+    assert guard is not None
+    frame = "Shop Basket Account Terms Delivery in 3 days "
+    for n in range(1_500):
+        product = n - 1 if n % 3 == 2 else n
+        reading = site.read(f"/product/{n}?view=full", frame + prose(product), f"/product/{n + 1}")
+        assert [link.priority for link in reading.links] == [Priority.LINK]
+    assert (guard.closings, site.sieve.left_out) == (0, {})
+
+
 def test_what_is_left_out_is_counted_by_cause(site: Site) -> None:
     excluded = sieve("excluded.example")
     found = excluded.resolve(

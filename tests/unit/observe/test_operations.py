@@ -10,6 +10,7 @@ from mannerly.observe import operations
 from mannerly.observe.operations import KEPT, NAME, OperationsFile, read
 from mannerly.observe.tally import Tally
 from mannerly.timing import Timings
+from mannerly.url import Closed, LeftOut
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -23,10 +24,11 @@ def test_what_is_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(operations, "WRITE_EVERY_S", 0.001)
     timings = Timings(slow_s=1.0)
     timings.record("lease", 0.25, {"sites": 500})
-    with (
-        OperationsFile(tmp_path, 0xAB, "host:1", timings, Tally(0.0)),
-        timings.measure("commit", pages=3),
-    ):
+    tally = Tally(0.0)
+    tally.left_out[LeftOut.YIELD] += 7
+    tally.closed.append(Closed("a.example", "a.example/day/0", 60))
+    written = OperationsFile(tmp_path, 0xAB, "host:1", timings, tally)
+    with written, timings.measure("commit", pages=3):
         until(lambda: any(process.running for process in read(tmp_path)))
         (before,) = read(tmp_path)
         timings.record("lease", 2.0, {"sites": 400})
@@ -37,6 +39,8 @@ def test_what_is_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (after.ended, after.running, after.slow_s) == (True, [], 1.0)
     assert after.operations == timings.operations()
     assert after.operations["lease"].slow == 1
+    assert after.left_out == {"pages like it gave nothing new": 7}
+    assert [tuple(one) for one in after.closed] == [("a.example", "a.example/day/0", 60)]
     assert [path.name for path in (tmp_path / NAME).iterdir()] == ["00000000000000ab.json"]
 
 

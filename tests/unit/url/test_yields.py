@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.errors import UrlError
@@ -143,6 +143,7 @@ def test_nothing_is_left_out_before_so_many_repeats(given_: list[Gave]) -> None:
             assert standing is not Standing.LEFT_OUT
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_pattern_that_is_half_new_stays(seed: int) -> None:
     """A large ordinary site: many URLs alike, half of them copies of others."""
