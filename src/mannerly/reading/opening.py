@@ -102,23 +102,13 @@ def _confine(
     connection.execute(f"SET temp_directory = {_text(scratch)}")
     connection.execute("SET autoinstall_known_extensions = false")
     connection.execute("SET autoload_known_extensions = false")
-    _forget_python(connection)
     folders = ", ".join(_text(f"{root}/") for root in roots)
     connection.execute(f"SET allowed_directories = [{folders}]")
     if output is not None:
         connection.execute(f"SET allowed_paths = [{_text(output)}]")
+    # Files, network, extensions; and variables of this program, which DuckDB else takes for tables.
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _forget_python(connection: duckdb.DuckDBPyConnection) -> None:
-    """Else `SELECT * FROM name` finds a variable of that name in the frames that call DuckDB."""
-    for setting in ("python_enable_replacements", "python_enable_replacement_scans"):
-        try:
-            connection.execute(f"SET {setting} = false")
-        except duckdb.CatalogException:  # its name in another version of DuckDB
-            continue
-        return
 
 
 def _text(value: object) -> str:

@@ -9,11 +9,14 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
 from mannerly.errors import UsageError
+from mannerly.reading.opening import open_reading
 from tests.programs import environment, mannerly
 from tests.unit.reading.crawled import fetch_of, fill, page_of, run, run_well
 
@@ -92,8 +95,10 @@ def test_no_other_file_is_read_and_nobody_is_called(data_dir: Path, tmp_path: Pa
 
 
 def test_no_variable_of_the_program_is_a_table(data_dir: Path) -> None:
-    for name in ("connection", "sql", "statements", "store"):
-        assert "does not exist" in trouble(data_dir, f"SELECT * FROM {name}")
+    mine = pa.table({"a": [1]})
+    with open_reading([data_dir]) as store, pytest.raises(duckdb.CatalogException, match="mine"):
+        store.execute("SELECT * FROM mine")
+    assert mine.num_rows == 1
 
 
 def test_one_statement(data_dir: Path) -> None:
