@@ -14,6 +14,7 @@ from typing import Final
 
 from mannerly.errors import ConfigError, MannerlyError
 from mannerly.fetch import guard, tls
+from mannerly.fetch.deadline import Deadline
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.model import Outcome
@@ -109,7 +110,7 @@ class Connector:
         connection = Connection(self.opened)
         connected = False
         try:
-            async with asyncio.timeout(self.timeout_s):
+            with Deadline(self.timeout_s):
                 made, _ = await asyncio.get_running_loop().create_connection(
                     lambda: connection,
                     address,
