@@ -83,22 +83,46 @@ class Crawler:
         """Run to the end of the crawl, through what the script says; what it printed last."""
         chance = random.Random(self.name)
         running = self._start()
-        for stopped_s in script:
-            settle_s = SETTLE_S if stopped_s == LONGEST_S else 0.5
-            self._let_it_crawl(running, chance.uniform(settle_s, settle_s + 1.5))
-            from_at = time.time()
-            if stopped_s:
-                running.send_signal(signal.SIGSTOP)
-                _pass(running, stopped_s)
-                running.send_signal(signal.SIGCONT)
-            else:
-                running.kill()
-                running.communicate(timeout=20)
-                running = self._start()
-            self.breaks.append(Break(from_at, time.time()))
-        out, err = running.communicate(timeout=300)
+        try:
+            for stopped_s in script:
+                settle_s = SETTLE_S if stopped_s == LONGEST_S else 0.5
+                self._let_it_crawl(running, chance.uniform(settle_s, settle_s + 1.5))
+                from_at = time.time()
+                if stopped_s:
+                    self._stop(running, between=stopped_s == LONGEST_S)
+                    _pass(running, stopped_s)
+                    running.send_signal(signal.SIGCONT)
+                else:
+                    running.kill()
+                    running.communicate(timeout=20)
+                    running = self._start()
+                self.breaks.append(Break(from_at, time.time()))
+            out, err = running.communicate(timeout=300)
+        finally:
+            running.kill()
         assert running.returncode == 0, err
         return out
+
+    def _stop(self, running: "subprocess.Popen[str]", *, between: bool) -> None:
+        """SIGSTOP; with `between`, not while it writes to the database: as long as it does, nobody
+        else can, and nobody could take its sites over."""
+        while True:
+            running.send_signal(signal.SIGSTOP)
+            wait_until(lambda: state_of(running.pid) == "T")
+            if not (between and self._writing(running.pid)):
+                return
+            running.send_signal(signal.SIGCONT)
+            _pass(running, 0.01)
+
+    def _writing(self, pid: int) -> bool:
+        """Does it hold one of the locks by which processes take turns?"""
+        inodes = {path.stat().st_ino for path in self.data.glob("frontier.db.*")}
+        held = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+        return any(
+            int(words[4]) == pid and int(words[5].split(":")[2]) in inodes
+            for words in held
+            if words[1] == "FLOCK"
+        )
 
     def _start(self) -> "subprocess.Popen[str]":
         begins = self.seeds is not None and not (self.data / "journal").exists()
@@ -192,7 +216,12 @@ def is_page(web: Web, url: str) -> bool:
     return answer.status == 200 and answer.kind is not Kind.SITEMAP and not answer.noindex
 
 
-def wait_until(done: Callable[[], bool], timeout_s: float = 60) -> None:
+def state_of(pid: int) -> str:
+    """As the kernel says: T is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_until(done: Callable[[], bool], timeout_s: float = 120) -> None:
     deadline_at = time.monotonic() + timeout_s
     while not done():
         assert time.monotonic() < deadline_at, "it never came"

@@ -15,6 +15,7 @@ from typing import Final
 from mannerly.errors import ConfigError, MannerlyError
 from mannerly.fetch import guard, tls
 from mannerly.fetch.contract import Admit
+from mannerly.fetch.deadline import Deadline
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.model import Outcome
@@ -130,7 +131,7 @@ class Connector:
         connection = Connection(self.opened)
         connected = False
         try:
-            async with asyncio.timeout(self.timeout_s):
+            with Deadline(self.timeout_s):
                 made, _ = await loop.create_connection(
                     lambda: connection,
                     address,
