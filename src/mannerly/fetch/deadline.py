@@ -1,9 +1,9 @@
-"""A deadline for a block of code, as `asyncio.timeout`, at a third of its cost.
+"""A deadline for a block of code, as `asyncio.timeout`, at about two thirds of its cost (5.6 us
+against 8.1, the median of seven rounds on a busy machine).
 
-That is made for every use there is (rescheduling, nesting by hand) and takes two coroutines and a
-dozen calls; a request needs none of it, and a third of what it cost beyond the bare library was
-this. The rules are the same: the task is cancelled, and the cancellation becomes a `TimeoutError`
-unless somebody else has cancelled the task, too.
+That one can be rescheduled and is entered and left by coroutines, which a request does not need.
+The rules are the same: the task is cancelled, and the cancellation becomes a `TimeoutError` unless
+somebody else has cancelled the task, too.
 """
 
 import asyncio
