@@ -6,6 +6,7 @@ them; the other is killed and stopped in turns. In the end every page is stored 
 came sooner than the site had asked for.
 """
 
+import json
 import random
 import signal
 import subprocess
@@ -28,7 +29,7 @@ from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
 from mannerly.store import open_store
 from mannerly.url import SiteKey
-from tests.programs import Served, arguments, served, start
+from tests.programs import Served, arguments, mannerly, served, start
 
 DELAY_S = 1.0
 CRAWL_DELAY_S = 3.0
@@ -164,7 +165,7 @@ def test_two_thousand_sites_get_the_pauses_they_ask_for(tmp_path: Path) -> None:
         records = web.records()
     judge_manners(web.web, records, crawlers)
     judge_store(web, records, crawlers)
-    # AUDIT: what the crawl's own records say of its manners is asked here, once per `crawler.data`.
+    judge_audit(records, crawlers)
 
 
 def make_crawlers(web: Served, directory: Path) -> list[Crawler]:
@@ -209,6 +210,16 @@ def judge_store(web: Served, records: list[AccessRecord], crawlers: list[Crawler
             ]
     assert sorted(fetched) == sorted(expected)
     assert sorted(stored) == sorted(url for url in expected if is_page(web.web, url))
+
+
+def judge_audit(records: list[AccessRecord], crawlers: list[Crawler]) -> None:
+    """What the crawl's own records say of its manners."""
+    first, second = crawlers
+    asked = mannerly("audit", "--data-dir", str(first.data), "--also", str(second.data), "--json")
+    report = json.loads(asked.stdout)
+    assert (asked.returncode, report["violations"]) == (0, [])
+    # Missing is what was not durable yet when a process was killed.
+    assert 0.8 * len(records) < report["requests"] <= len(records)
 
 
 def is_page(web: Web, url: str) -> bool:
