@@ -72,6 +72,7 @@ class Priority(IntEnum):
     NEXT = 0
     """A redirect inside the site: the site's next URL."""
     SEED = 10
+    SITEMAP = 15
     LINK = 20
     PUT_OFF = 25
     """A link to a kind of page that keeps repeating itself."""

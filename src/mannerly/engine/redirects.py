@@ -67,11 +67,10 @@ def redirection(fetched: Fetched, url: QueuedUrl, sieve: Sieve) -> Redirection:
 
 def hops_of(url: QueuedUrl) -> int:
     """How many redirects led to this URL without a page in between."""
-    if url.source != Source.REDIRECT and url.source not in SITEMAPS:
+    redirected = url.source == Source.REDIRECT or url.source in SITEMAPS
+    if not redirected or url.priority == Priority.SITEMAP:
         return 0
-    if url.priority >= Priority.RETRY:
-        return url.priority - Priority.RETRY
-    return url.priority - Priority.NEXT if url.priority < Priority.SEED else 0
+    return url.priority - (Priority.RETRY if url.priority >= Priority.RETRY else Priority.NEXT)
 
 
 def retry_priority(url: QueuedUrl) -> int:

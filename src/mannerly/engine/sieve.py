@@ -107,7 +107,7 @@ class Sieve:
         if not self._plan.follow:
             return []
         return [
-            NewUrl(it.site, it.hash, it.url, page.depth, Priority.SEED, source, page.hash)
+            NewUrl(it.site, it.hash, it.url, page.depth, Priority.SITEMAP, source, page.hash)
             for it in found
             if it.hash not in self.known and self._may_follow(it)
         ]
