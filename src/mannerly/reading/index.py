@@ -71,6 +71,35 @@ def refresh(data_dir: Path, tell: Callable[[str], None]) -> None:
             ) from exc
 
 
+def forget_words(data_dir: Path, site: str) -> None:
+    """Of a site that is no longer in the store no word may stay: an index that has any is removed.
+
+    Not left to the next search, which may never come.
+    """
+    path = index_path(data_dir)
+    if not path.exists():
+        return
+    with _alone(data_dir, lambda _: None):
+        if _has_site(path, site):
+            _remove(path)
+
+
+def _has_site(path: Path, site: str) -> bool:
+    """True also where it cannot be told."""
+    try:
+        with closing(sqlite3.connect(path, timeout=60.0)) as index:
+            sql = "SELECT 1 FROM docs WHERE site = ? LIMIT 1"
+            return index.execute(sql, (site,)).fetchone() is not None
+    except sqlite3.Error:
+        return True
+
+
+def _remove(path: Path) -> None:
+    # The log first: alone it means nothing, the file alone is an index.
+    for name in (Path(f"{path}-wal"), Path(f"{path}-shm"), path):
+        name.unlink(missing_ok=True)
+
+
 class _Builder:
     def __init__(
         self, data_dir: Path, index: sqlite3.Connection, tell: Callable[[str], None]
@@ -251,8 +280,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise
     except sqlite3.DatabaseError:
         index.close()
-        for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-            name.unlink(missing_ok=True)
+        _remove(path)
         index = sqlite3.connect(path, timeout=60.0)
         version = 0
     with closing(index):

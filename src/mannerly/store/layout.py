@@ -75,6 +75,16 @@ class Layout:
         found = (_ROLLED.fullmatch(name) for name in _names(self.root / table.name))
         return {(int(match[1], 16), int(match[2])) for match in found if match}
 
+    def segment_of(self, file: str) -> tuple[int, int]:
+        """(writer, segment number) that a rolled file's name tells."""
+        match = _ROLLED.fullmatch(Path(file).name)
+        assert match is not None, file
+        return int(match[1], 16), int(match[2])
+
+    def archives(self) -> list[Path]:
+        """The WARC files."""
+        return sorted((self.root / "warc").glob("[!.]*.warc.gz"))
+
     def unfinished(self, writer: int) -> list[Path]:
         """Files of a writer that were never given their name."""
         return [path for table in self.tables for path in table.glob(f".{writer:016x}-*.tmp")]
