@@ -415,6 +415,16 @@ class PageRecord(NamedTuple):
     """How it repeats another page of its site: `exact`, `near`, `canonical`; '' if it does not."""
     duplicate_of: int = 0
     """Hash of the URL of that page; 0 for none."""
+    description: str = ""
+    """What the page says of itself (meta description)."""
+    canonical: str = ""
+    """The URL that it names as its own (`<link rel=canonical>`), resolved; '' if it names none."""
+    open_graph: tuple[tuple[str, str], ...] = ()
+    """Open Graph properties that it has, by name without `og:`."""
+    headings: tuple[tuple[int, str], ...] = ()
+    """Level and words of its headings, in order."""
+    main_text: str = ""
+    """The text without navigation, if the crawl keeps it (`--keep main-text`)."""
 
 
 class LinkRecord(NamedTuple):
