@@ -10,7 +10,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from mannerly.store.disk import DISK
+from mannerly.store.disk import DISK, write_durably
 
 FOLDER = "forgotten"
 
@@ -78,14 +78,8 @@ def new_path(data_dir: Path, receipt: Receipt) -> Path:
 def write(path: Path, receipt: Receipt) -> None:
     """Durable when it returns, and never half of it."""
     path.parent.mkdir(exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(asdict(receipt), file, indent=2)
-        file.write("\n")
-    DISK.sync_file(temporary)
-    temporary.replace(path)
-    for directory in (path.parent, path.parent.parent):
-        DISK.sync_dir(directory)
+    DISK.sync_dir(path.parent.parent)
+    write_durably(path, json.dumps(asdict(receipt), indent=2) + "\n")
 
 
 def _read(path: Path) -> Receipt:

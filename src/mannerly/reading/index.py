@@ -31,6 +31,9 @@ from mannerly.errors import StoreError, UsageError
 from mannerly.reading.asking import Answer
 from mannerly.reading.opening import open_reading
 from mannerly.reading.words import spaced
+from mannerly.store.inspection import store_files
+from mannerly.store.layout import Layout
+from mannerly.store.tables import PAGES
 
 DIRECTORY = "search"
 _VERSION = 1
@@ -202,12 +205,13 @@ class _Builder:
 
 def _files(data_dir: Path) -> set[tuple[str, int, int]]:
     found = set()
-    for path in (data_dir / "pages").glob("[!.]*.parquet"):
-        try:
-            facts = path.stat()
-        except FileNotFoundError:
-            continue
-        found.add((path.name, facts.st_size, facts.st_mtime_ns))
+    for file in store_files(Layout(data_dir)):
+        if file.table is PAGES:
+            try:
+                facts = file.path.stat()
+            except FileNotFoundError:
+                continue
+            found.add((file.path.name, facts.st_size, facts.st_mtime_ns))
     return found
 
 

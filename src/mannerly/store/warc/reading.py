@@ -5,8 +5,6 @@ as it says. Behind a damaged one the next is looked for by what gzip members beg
 bad sector costs the records in it and no others.
 """
 
-import base64
-import hashlib
 import mmap
 import re
 import zlib
@@ -15,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mannerly.errors import StoreError
+from mannerly.store.warc.records import END, digest_of
 
 EXCHANGES = frozenset(("response", "revisit"))
 """Types of which the index has a line."""
 _CHUNK = 1 << 18
 _FIELD = re.compile(rb"^([A-Za-z-]+):[ \t]*([^\r\n]*)\r$", re.MULTILINE)
 _MEMBER = b"\x1f\x8b\x08"
-_END = b"\r\n\r\n"
 
 
 class Kept(NamedTuple):
@@ -44,12 +42,12 @@ class Kept(NamedTuple):
 
     @property
     def block(self) -> bytes:
-        return self.whole[self.whole.index(_END) + len(_END) : -len(_END)]
+        return self.whole[self.whole.index(END) + len(END) : -len(END)]
 
     @property
     def payload(self) -> bytes:
         """What stands behind the HTTP head."""
-        return self.block.partition(_END)[2]
+        return self.block.partition(END)[2]
 
 
 def records_of(path: Path) -> Iterator[Kept]:
@@ -98,18 +96,12 @@ def record_at(path: Path, offset: int) -> Kept:
 def digest_problem(record: Kept) -> str:
     """What is wrong with a record's digests; '' if nothing is."""
     told = record.fields.get("warc-block-digest", "")
-    if told and told != sha1_told(record.block):
+    if told and told != digest_of(record.block):
         return f"the block of {record.target or record.kind} is not what was written"
     told = record.fields.get("warc-payload-digest", "")
-    if record.kind == "response" and told and told != sha1_told(record.payload):
+    if record.kind == "response" and told and told != digest_of(record.payload):
         return f"the payload of {record.target} is not what was written"
     return ""
-
-
-def sha1_told(data: bytes) -> str:
-    """A digest as WARC tells it."""
-    digest = hashlib.sha1(data, usedforsecurity=False).digest()
-    return f"sha1:{base64.b32encode(digest).decode('ascii')}"
 
 
 def _record(content: mmap.mmap, at: int) -> Kept:
@@ -129,13 +121,13 @@ def _record(content: mmap.mmap, at: int) -> Kept:
 
 def as_kept(whole: bytes, packed: bytes, at: int = 0) -> Kept:
     """A record from its bytes; `ValueError` if they are none."""
-    head, _, rest = whole.partition(_END)
+    head, _, rest = whole.partition(END)
     if not head.startswith(b"WARC/1."):
         raise ValueError("what is there is not a WARC record")
     fields = {
         name.decode("ascii").lower(): value.decode("utf-8", "replace").strip()
         for name, value in _FIELD.findall(head + b"\r\n")
     }
-    if str(len(rest) - len(_END)) != fields.get("content-length"):
+    if str(len(rest) - len(END)) != fields.get("content-length"):
         raise ValueError("a record is not as long as it says")
     return Kept(at, fields, whole, packed)

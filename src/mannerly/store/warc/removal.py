@@ -10,7 +10,8 @@ from pathlib import Path
 
 from mannerly.store.disk import DISK, Disk
 from mannerly.store.warc.member import packed
-from mannerly.store.warc.reading import EXCHANGES, Kept, as_kept, record_at, records_of, sha1_told
+from mannerly.store.warc.reading import EXCHANGES, Kept, as_kept, record_at, records_of
+from mannerly.store.warc.records import END, digest_of
 from mannerly.store.warc.rewriting import rewrite
 
 IsTheirs = Callable[[str], bool]
@@ -18,7 +19,6 @@ IsTheirs = Callable[[str], bool]
 _REFERENCE = frozenset(
     (b"warc-profile", b"warc-refers-to", b"warc-refers-to-target-uri", b"warc-refers-to-date")
 )
-_END = b"\r\n\r\n"
 
 
 def exchanges_of(path: Path, is_theirs: IsTheirs) -> int:
@@ -79,10 +79,10 @@ def _resolved(path: Path, where: Places, is_theirs: IsTheirs) -> Iterator[Kept]:
 def _as_response(revisit: Kept, payload: bytes | None) -> Kept:
     """The revisit with the payload that it stood for. Where that was lost with a damaged file, only
     the reference goes."""
-    head, _, _ = revisit.whole.partition(_END)
+    head, _, _ = revisit.whole.partition(END)
     block = revisit.block if payload is None else revisit.block + payload
     fields = {
-        b"warc-block-digest": sha1_told(block).encode(),
+        b"warc-block-digest": digest_of(block).encode(),
         b"content-length": b"%d" % len(block),
     }
     if payload is not None:
@@ -92,5 +92,5 @@ def _as_response(revisit: Kept, payload: bytes | None) -> Kept:
         for name, _, value in (line.partition(b": ") for line in head.split(b"\r\n")[1:])
         if name.lower() not in _REFERENCE or (payload is None and name.lower() == b"warc-profile")
     ]
-    whole = b"\r\n".join([b"WARC/1.1", *lines]) + _END + block + _END
+    whole = b"\r\n".join([b"WARC/1.1", *lines]) + END + block + END
     return as_kept(whole, packed(whole))
