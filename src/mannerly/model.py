@@ -445,9 +445,10 @@ class LinkRecord(NamedTuple):
     anchor: list[str]
     """Text of the link, bounded; '' if it has none."""
     rel: list[str]
-    """What the page says of the target: `nofollow`, `ugc`, `sponsored`, with blanks between."""
+    """What the page says of the target: `nofollow`, `ugc`, `sponsored` (which both imply the
+    first), with blanks between; of a `link` element `canonical`, `alternate` or `next`."""
     kind: list[str]
-    """The element that has it: `a`, `area`, `link`, `frame`, `iframe`, `meta`."""
+    """The element that has it: `a`, `area`, `link`, `frame` (also for `iframe`), `meta`."""
     position: list[int]
     """Its place among the page's links, from 0."""
 

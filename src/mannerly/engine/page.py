@@ -72,7 +72,7 @@ class PageReader:
             content_type,
             agent=self._agent,
             max_links=self._plan.max_links,
-            details=self._plan.keeps_links,
+            anchors=self._plan.keeps_links,
         )
         header = self._header_tags(fetched, fetched_at)
         if parsed is None:
@@ -174,12 +174,13 @@ class PageReader:
         indices: list[int] = []
         targets = self._sieve.resolve(url.url, hrefs, parsed.base, positions=indices)
         place = {link.href: position for position, link in enumerate(parsed.hrefs)}
+        positions = [place[hrefs[index]] for index in indices]
         links = [
-            (place[hrefs[index]], hrefs[index], target)
-            for index, target in zip(indices, targets, strict=True)
+            (position, parsed.hrefs[position], target)
+            for position, target in zip(positions, targets, strict=True)
         ]
         ours = sum(index < len(followed) for index in indices)
-        return targets[:ours], link_record(lease, url, links, parsed.details)
+        return targets[:ours], link_record(lease, url, links, parsed.anchors)
 
     def _extract(self, page: PageRecord, fetched: Fetched, body: bytes) -> ExtractRecord | None:
         if not self._consumer.extracts:

@@ -32,11 +32,11 @@ def parse(
     agent: str,
     max_links: int = MAX_LINKS,
     max_text: int = MAX_TEXT,
-    details: bool = False,
+    anchors: bool = False,
 ) -> Parsed | None:
     """What is in a body of this `Content-Type`; None where there is nothing to parse.
 
-    `details`: also what the page says about its links.
+    `anchors`: also the words of its links.
     """
     kind = _kind(body, content_type)
     if kind in _HTML:
@@ -46,7 +46,7 @@ def parse(
             agent=agent,
             max_links=max_links,
             max_text=max_text,
-            details=details,
+            anchors=anchors,
         )
     if kind in _TEXT:
         return parse_text(body, content_type, max_text=max_text)
