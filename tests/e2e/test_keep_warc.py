@@ -115,8 +115,8 @@ def test_killed_and_resumed_each_page_is_archived_once(tmp_path: Path) -> None:
 
 def grown(data_dir: Path, before: set[Path]) -> bool:
     """Whether there is a new journal with more in it than a head."""
-    sizes = (path.stat().st_size for path in set(data_dir.rglob("*.seg")) - before)
     try:
+        sizes = (path.stat().st_size for path in set(data_dir.rglob("*.seg")) - before)
         return any(size > 10_000 for size in sizes)
-    except FileNotFoundError:
+    except FileNotFoundError:  # a journal that was rolled while it was looked at
         return False
