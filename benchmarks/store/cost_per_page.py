@@ -5,9 +5,10 @@
 The texts are word chains over the manual that comes with Python: real words in a plausible order,
 about 10 kB a page, no two alike; each has a description and ten headings too. One JSON line is
 printed. `zstd3_*` is `zstandard` at level 3 over the same texts: all of them as one stream, and
-each for itself. CPU is user + system of the whole process; `journal` is `write` and `settle`, `roll` is everything into Parquet. With `--keep links`
-each page has 72 links, with `--keep warc` its exchange: HTML six times as long as its text,
-received with gzip (`--plain`: without). A row in `requests` goes with every page, as in a crawl.
+each for itself. CPU is user + system of the whole process; `journal` is `write` and `settle`,
+`roll` is everything into Parquet. With `--keep links` each page has 72 links, with `--keep warc`
+its exchange: HTML six times as long as its text, received with gzip (`--plain`: without). A row in
+`requests` goes with every page, as in a crawl.
 """
 
 import argparse
