@@ -3,11 +3,12 @@
     python benchmarks/store/cost_per_page.py [--pages 20000] [--batch 1000] [--keep links,warc]
 
 The texts are word chains over the manual that comes with Python: real words in a plausible order,
-about 10 kB a page, no two alike. One JSON line is printed. `zstd3_*` is `zstandard` at level 3 over
-the same texts: all of them as one stream, and each for itself. CPU is user + system of the whole
-process; `journal` is `write` and `settle`, `roll` is everything into Parquet. With `--keep links`
-each page has 72 links, with `--keep warc` its exchange: HTML six times as long as its text,
-received with gzip (`--plain`: without). A row in `requests` goes with every page, as in a crawl.
+about 10 kB a page, no two alike; each has a description and ten headings too. One JSON line is
+printed. `zstd3_*` is `zstandard` at level 3 over the same texts: all of them as one stream, and
+each for itself. CPU is user + system of the whole process; `journal` is `write` and `settle`,
+`roll` is everything into Parquet. With `--keep links` each page has 72 links, with `--keep warc`
+its exchange: HTML six times as long as its text, received with gzip (`--plain`: without). A row in
+`requests` goes with every page, as in a crawl.
 """
 
 import argparse
@@ -84,6 +85,9 @@ def make_records(
                 f'"{rng.getrandbits(64):x}"', "max-age=3600, public", "nginx/1.22.1", "en",
                 f"192.0.2.{rng.randrange(256)}", rng.random(), rng.random(), rng.random(),
                 "TLSv1.3", "TLS_AES_256_GCM_SHA384", "not checked", rng.randrange(5_000), 7,
+                description=text[:150], canonical=url,
+                open_graph=(("title", text[:60]), ("type", "article"), ("url", url)),
+                headings=tuple((1 + n % 3, text[n : n + 40]) for n in range(0, 400, 40)),
             )
         )  # fmt: skip
     return fetches, pages

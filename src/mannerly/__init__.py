@@ -13,7 +13,7 @@ which needs one small part of Mannerly does not load all of it.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mannerly.api import Crawl, CrawlData, Page, Response, crawl
+    from mannerly.api import Crawl, CrawlData, Heading, Page, Response, Selection, crawl
     from mannerly.api import open_data as open  # noqa: A004 - as `gzip.open` is
     from mannerly.errors import MannerlyError
     from mannerly.explaining import Explanation
@@ -24,9 +24,11 @@ __all__ = [
     "Crawl",
     "CrawlData",
     "Explanation",
+    "Heading",
     "MannerlyError",
     "Page",
     "Response",
+    "Selection",
     "__version__",
     "crawl",
     "open",
@@ -36,9 +38,11 @@ _HOMES = {
     "Crawl": ("mannerly.api", "Crawl"),
     "CrawlData": ("mannerly.api", "CrawlData"),
     "Explanation": ("mannerly.explaining", "Explanation"),
+    "Heading": ("mannerly.api", "Heading"),
     "MannerlyError": ("mannerly.errors", "MannerlyError"),
     "Page": ("mannerly.api", "Page"),
     "Response": ("mannerly.api", "Response"),
+    "Selection": ("mannerly.api", "Selection"),
     "crawl": ("mannerly.api", "crawl"),
     "open": ("mannerly.api", "open_data"),
 }

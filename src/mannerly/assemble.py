@@ -31,7 +31,7 @@ from mannerly.fetch.dns import CaresResolver
 from mannerly.fetch.http import HttpTransport
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.sqlite import SqliteFrontier
-from mannerly.frontier.sqlite.checking import quick_check
+from mannerly.frontier.sqlite.checking import compact, quick_check
 from mannerly.model import Caps
 from mannerly.observe.tally import Tally
 from mannerly.politeness.addresses import AddressSlots
@@ -120,6 +120,14 @@ def damage_of_frontier(config: Config) -> list[str]:
     after its own files."""
     path = frontier_path(config)
     return quick_check(path) if path is not None and path.exists() else []
+
+
+def compact_frontier(config: Config) -> bool:
+    """Make the frontier's file anew, so that nothing which was deleted is left in it. False where
+    that is not ours to do: on a server, or in a file that other directories may use as well."""
+    path = config.crawl.data_dir / FRONTIER
+    is_ours = path.exists() and frontier_path(config) == path
+    return is_ours and compact(path)
 
 
 def user_agent(config: Config) -> str:

@@ -7,7 +7,6 @@ journals that it has not heard of.
 """
 
 import dataclasses
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from mannerly.config import OPTIONS, Config, as_text, build
 from mannerly.datadir import SUFFIXES
 from mannerly.dburl import without_password
 from mannerly.errors import CrawlExistsError, NoCrawlError, SettingsDifferError, UsageError
+from mannerly.store.disk import write_durably
 from mannerly.store.layout import Layout
 from mannerly.url import SiteKey, suffix_list
 
@@ -130,7 +130,7 @@ def check_directory(data_dir: Path, stored: Settings | None) -> None:
 
 def mark_directory(data_dir: Path, crawl_id: str) -> None:
     """From now on the directory is this crawl's. Durable, so that it is so before a page is."""
-    _write_durably(data_dir / ID_FILE, f"{crawl_id}\n")
+    _write(data_dir / ID_FILE, f"{crawl_id}\n")
 
 
 def keep_suffixes(config: Config) -> None:
@@ -138,22 +138,12 @@ def keep_suffixes(config: Config) -> None:
     sites must not change while the crawl lives."""
     if config.politeness.site_by == "domain":
         path = config.urls.suffix_file
-        _write_durably(config.crawl.data_dir / SUFFIXES, suffix_list(path))
+        _write(config.crawl.data_dir / SUFFIXES, suffix_list(path))
 
 
-def _write_durably(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".tmp")
+def _write(path: Path, text: str) -> None:
     try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        write_durably(path, text)
     except OSError as exc:
         raise UsageError(f"cannot write {path}: {exc.strerror}") from exc
 

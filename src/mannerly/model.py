@@ -416,6 +416,16 @@ class PageRecord(NamedTuple):
     """How it repeats another page of its site: `exact`, `near`, `canonical`; '' if it does not."""
     duplicate_of: int = 0
     """Hash of the URL of that page; 0 for none."""
+    description: str = ""
+    """What the page says of itself (meta description)."""
+    canonical: str = ""
+    """The URL that it names as its own (`<link rel=canonical>`), resolved; '' if it names none."""
+    open_graph: tuple[tuple[str, str], ...] = ()
+    """Open Graph properties that it has, by name without `og:`."""
+    headings: tuple[tuple[int, str], ...] = ()
+    """Level and words of its headings, in order."""
+    main_text: str = ""
+    """The text without navigation, if the crawl keeps it (`--keep main-text`)."""
 
 
 class LinkRecord(NamedTuple):
@@ -436,9 +446,10 @@ class LinkRecord(NamedTuple):
     anchor: list[str]
     """Text of the link, bounded; '' if it has none."""
     rel: list[str]
-    """What the page says of the target: `nofollow`, `ugc`, `sponsored`, with blanks between."""
+    """What the page says of the target: `nofollow`, `ugc`, `sponsored` (which both imply the
+    first), with blanks between; of a `link` element `canonical`, `alternate` or `next`."""
     kind: list[str]
-    """The element that has it: `a`, `area`, `link`, `frame`, `iframe`, `meta`."""
+    """The element that has it: `a`, `area`, `link`, `frame` (also for `iframe`), `meta`."""
     position: list[int]
     """Its place among the page's links, from 0."""
 

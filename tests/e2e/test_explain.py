@@ -63,7 +63,8 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
         done = mannerly(
             "crawl", *arguments(QUICK), "--seed-file", str(seeds), "--data-dir",
             str(directory / "data"), "--connect-to", web.address, "--exclude-file", str(rules),
-            "--scope", "seeded-sites", "--max-pages", "150",
+            "--scope", "seeded-sites", "--max-pages", "150", "--max-path-segments", "12",
+            "--strip-parameters", "ours,utm_*",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         yield Crawled(directory / "data", excluded)
@@ -122,6 +123,16 @@ def test_what_waits(crawled: Crawled) -> None:
     assert answer.startswith("It is not crawled yet: ")
     assert "`mannerly crawl --resume`" in answer
     assert any("may be visited again in" in it or "has been ready" in it for it in reasons)
+
+
+def test_it_goes_by_the_rules_of_the_crawl(crawled: Crawled) -> None:
+    """What this crawl strips is stripped, and its limits are told, not the usual ones."""
+    ((url,),) = crawled.rows("SELECT url FROM pages WHERE url NOT LIKE '%?%' LIMIT 1")
+    answer, *reasons = crawled.explain(f"{url}?ours=1&utm_source=x")
+    assert answer.startswith("It was crawled on ")
+    assert f"  Its canonical form is {url}." in reasons
+    answer = crawled.explain(f"{url.rstrip('/')}/a/b/c/d/e/f/g/h/i/j/k/l/m")[0]
+    assert "it looks like a trap (more than 12 path segments)" in answer
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,29 @@ async def test_every_page_is_given_once_and_stored_with_what_was_extracted(
         assert {page.url for page in some} == {p.url for p in pages if p.site == pages[0].site}
         with pytest.raises(UsageError, match="Parser Error"):
             data.query("SELEKT")
+        found = data.show(pages[0].url)
+        assert found is not None
+        assert found.pages[0]["title"] == pages[0].title
+        assert found.extracts
+        word = max(pages[0].text.split(), key=len)
+        assert pages[0].url in [hit.url for hit in data.search(word, limit=10_000).best]
+        one = mannerly.Selection(sites=(pages[0].site,))
+        done = data.export(tmp_path / "pages.jsonl", selection=one)
+        assert done.pages == len(some) == len((tmp_path / "pages.jsonl").read_text().splitlines())
+        with pytest.raises(UsageError, match="neither 'main' nor 'all'"):
+            data.export(tmp_path / "pages.md", text="some")
+        assert data.query("SELECT count(*) AS n FROM sites")[0]["n"] >= 20
+
+
+async def test_pages_have_what_the_parser_found(web: Served, tmp_path: Path) -> None:
+    more = {"keep": "main-text", "max_pages": 20}
+    pages = [page async for page in mannerly.crawl(web.homes(), **options(web, tmp_path, **more))]
+    with mannerly.open(tmp_path / "data") as data:
+        stored = {page.url: page for page in data.pages()}
+    assert all(stored[page.url] == page for page in pages)
+    assert any(page.headings for page in pages)
+    assert all(isinstance(it, mannerly.Heading) for page in pages for it in page.headings)
+    assert all(page.main_text for page in pages if page.text)
 
 
 async def test_break_stops_it_cleanly_and_the_next_loop_goes_on(

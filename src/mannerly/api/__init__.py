@@ -6,7 +6,8 @@
 
 from mannerly.api.crawling import Crawl, crawl
 from mannerly.api.data import CrawlData, open_data
-from mannerly.api.page import Page
+from mannerly.api.page import Heading, Page
 from mannerly.engine.consumer import Response
+from mannerly.reading.selection import Selection
 
-__all__ = ["Crawl", "CrawlData", "Page", "Response", "crawl", "open_data"]
+__all__ = ["Crawl", "CrawlData", "Heading", "Page", "Response", "Selection", "crawl", "open_data"]

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -20,11 +20,16 @@ from mannerly.errors import UsageError
 from mannerly.explaining import Explanation
 from mannerly.model import FrontierStats
 from mannerly.opening import existing_crawl
-from mannerly.store import open_store
+from mannerly.reading.export import FORMATS, TEXTS, Exported, export, place_for
+from mannerly.reading.looking import Found, look_up
+from mannerly.reading.opening import open_reading, roots_of
+from mannerly.reading.searching import Hits, search
+from mannerly.reading.selection import Selection
 
 T = TypeVar("T")
 
 ROWS_AT_A_TIME = 1_000
+EVERYTHING = Selection()
 
 
 def open_data(data_dir: str | PathLike[str], **options: object) -> "CrawlData":
@@ -38,7 +43,7 @@ class CrawlData:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        open_store(config.crawl.data_dir).close()
+        roots_of([config.crawl.data_dir])
 
     def pages(self, where: str = "", parameters: Sequence[object] = ()) -> Iterator[Page]:
         """The stored pages, one after the other, in no particular order: all of them, or those
@@ -67,11 +72,41 @@ class CrawlData:
         self, sql: str, parameters: Sequence[object]
     ) -> Iterator[duckdb.DuckDBPyConnection]:
         # A connection each: the rows of one query may be read while the next one is made.
-        with closing(open_store(self._config.crawl.data_dir)) as store:
+        with open_reading([self._config.crawl.data_dir]) as store:
             try:
                 yield store.execute(sql, list(parameters))
             except duckdb.Error as exc:
                 raise UsageError(str(exc).split("\n", 1)[0]) from exc
+
+    def show(self, url: str) -> Found | None:
+        """What is stored of a URL, however it is spelt: pages, fetches, extracts, as dicts by
+        column; None if nothing is."""
+        with open_reading([self._config.crawl.data_dir]) as store:
+            return look_up(store, url)
+
+    def search(self, words: str, *, limit: int = 10, sites: Sequence[str] = ()) -> Hits:
+        """The pages that have all the words, best first (`hits.best`), and how many there are
+        (`hits.total`). The first search makes the index, later ones add what is new."""
+        data_dir = self._config.crawl.data_dir
+        return search([data_dir], words, limit=limit, sites=sites, tell=lambda _: None)
+
+    def export(
+        self,
+        output: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - as the command line calls it
+        text: str | None = None,
+        selection: Selection = EVERYTHING,
+    ) -> Exported:
+        """Write pages to `output`, which is there when it is complete: how many, and a note. The
+        name tells the format (`.jsonl`, `.csv`, `.wet.gz`, `.warc.gz`, `.txt`, `.md`) where
+        `format` does not; `text` is `main` or `all`, as for `mannerly export`."""
+        layout, place = place_for(format, str(output))
+        if layout not in FORMATS:
+            raise UsageError(f"there is no format {layout!r}; choose one of {', '.join(FORMATS)}")
+        if text not in (None, *TEXTS):
+            raise UsageError(f"text={text!r} is neither 'main' nor 'all'")
+        return export([self._config.crawl.data_dir], selection, layout, place, text)
 
     def explain(self, url: str) -> Explanation:
         """Why this URL was crawled, or was not."""

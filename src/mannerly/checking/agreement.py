@@ -3,7 +3,7 @@ memory for forty million URLs than for forty.
 
 The rules (design, invariant 3): a URL that is settled has exactly one fetch record, with the same
 outcome; a fetch record speaks of a settled URL; a page has a fetch record that says `fetched`, and
-is there once.
+is there once; extracts and links are those of pages.
 """
 
 import tempfile
@@ -14,12 +14,12 @@ from contextlib import closing, contextmanager
 import duckdb
 import pyarrow as pa
 
-from mannerly.checking.holdings import Holdings
+from mannerly.checking.holdings import COMPARED, Holdings
 from mannerly.checking.report import Report
 from mannerly.frontier.contract import Cursor, Frontier, Kind
 from mannerly.model import ListedUrl
 from mannerly.store.read import literal
-from mannerly.store.tables import FETCHES, PAGES
+from mannerly.store.tables import FETCHES
 
 PORTION = 20_000
 EXAMPLES = 3
@@ -45,6 +45,15 @@ _RULES = {
     "pages: without a fetch record that says fetched": (
         "SELECT site, hash FROM pages ANTI JOIN "
         "(SELECT site, hash FROM fetches WHERE outcome = 'fetched') AS fetched USING (site, hash)"
+    ),
+    "extracts: there more than once": (
+        "SELECT site, hash FROM extracts GROUP BY ALL HAVING count(*) > 1"
+    ),
+    "extracts: of pages that are not there": (
+        "SELECT site, hash FROM extracts ANTI JOIN pages USING (site, hash)"
+    ),
+    "links: from pages that are not there": (
+        "SELECT DISTINCT site, hash FROM links ANTI JOIN pages USING (site, hash)"
     ),
 }
 _UNSETTLED = "SELECT site, hash FROM fetches ANTI JOIN settled USING (site, hash)"
@@ -150,7 +159,7 @@ def _insert(database: duckdb.DuckDBPyConnection, urls: list[ListedUrl]) -> None:
 
 
 def _load_store(report: Report, database: duckdb.DuckDBPyConnection, found: Holdings) -> None:
-    for table in (PAGES, FETCHES):
+    for table in COMPARED:
         name = table.name
         database.register("journalled", found.journalled[name])
         columns = "site, url_hash AS hash" + (", outcome" if table is FETCHES else "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mannerly import assemble
 from mannerly.checking.agreement import compare
-from mannerly.checking.holdings import Holdings, holdings
+from mannerly.checking.holdings import COMPARED, Holdings, holdings
 from mannerly.checking.report import Report
 from mannerly.config import Config
 from mannerly.datadir import is_held
@@ -15,10 +15,11 @@ from mannerly.frontier.contract import Frontier, WriterState
 from mannerly.joining import check_directory
 from mannerly.opening import existing_crawl
 from mannerly.store import dead_writers
-from mannerly.store.inspection import inspect, parquet_files, remembered, unmarked
+from mannerly.store.inspection import inspect, remembered, store_files, unmarked
 from mannerly.store.layout import Layout
 from mannerly.store.segments import missing, read_journal
-from mannerly.store.tables import MARK
+from mannerly.store.tables import MARK, WARC, named
+from mannerly.store.warc.inspection import inspect_archive
 
 REPAIR = "`mannerly check --repair`"
 
@@ -31,7 +32,7 @@ async def check(config: Config, also: Sequence[Path] = ()) -> Report:
     if not Layout(data_dir).exists() and not _frontier_exists(config):
         raise NoCrawlError(f"there is no crawl in {data_dir}; name its directory with --data-dir")
     report = Report(str(data_dir), running=is_held(data_dir))
-    damaged = _check_parquet(report, data_dir)
+    damaged = _check_files(report, data_dir)
     _check_left_over(report, data_dir)
     wrong = assemble.damage_of_frontier(config)
     for line in wrong:
@@ -46,25 +47,50 @@ def _frontier_exists(config: Config) -> bool:
     return path is None or path.exists()
 
 
-def _check_parquet(report: Report, data_dir: Path) -> set[Path]:
-    """Read every Parquet file; which are damaged."""
+def _check_files(report: Report, data_dir: Path) -> set[Path]:
+    """Read every Parquet and WARC file; which are damaged."""
     layout = Layout(data_dir)
     damaged: set[Path] = set()
     rows: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
-    for file in parquet_files(layout):
-        found = inspect(file.path)
-        report.files += 1
-        rows[file.writer, file.number][file.table.name] = found.rows
-        if found.damage:
-            damaged.add(file.path)
-            report.complain(
-                str(file.path.relative_to(data_dir)),
-                f"damaged, {found.rows} rows are readable ({found.damage}); {REPAIR} keeps these "
-                "and sets the file aside",
-            )
+    for file in store_files(layout):
+        look = _look_at_archive if file.table is WARC else _look_at_table
+        count = look(report, file.path, damaged)
+        rows[file.writer, file.number][file.table.name] = count
+        if file.table not in COMPARED:
+            # Of the others, what journals have is counted with it when they are compared.
+            report.rows[file.table.name] = report.rows.get(file.table.name, 0) + count
     for name, counted in rows.items():
         _check_counts(report, layout, name, counted)
     return damaged
+
+
+def _look_at_table(report: Report, path: Path, damaged: set[Path]) -> int:
+    found = inspect(path)
+    report.files += 1
+    if found.damage:
+        damaged.add(path)
+        report.complain(
+            str(path.relative_to(report.data_dir)),
+            f"damaged, {found.rows} rows are readable ({found.damage}); {REPAIR} keeps these "
+            "and sets the file aside",
+        )
+    return found.rows
+
+
+def _look_at_archive(report: Report, path: Path, damaged: set[Path]) -> int:
+    found = inspect_archive(path)
+    report.archives += 1
+    where = str(path.relative_to(report.data_dir))
+    if found.damage:
+        damaged.add(path)
+        report.complain(
+            where,
+            f"damaged, {found.exchanges} exchanges are whole ({found.damage}); {REPAIR} keeps "
+            "these and sets the file aside",
+        )
+    elif not found.index_is_right:
+        report.complain(where, f"its index does not fit it; {REPAIR} makes the index anew")
+    return found.exchanges
 
 
 def _check_counts(
@@ -75,7 +101,7 @@ def _check_counts(
         if counted[table] < rows:
             writer, number = name
             report.complain(
-                f"{table}/{writer:016x}-{number:06d}.parquet",
+                str(layout.file(named(table), writer, number).relative_to(layout.root)),
                 f"{rows - counted[table]:,} of {rows:,} rows are not there any more",
             )
 

@@ -13,14 +13,18 @@ import pyarrow as pa
 from mannerly.frontier.contract import WriterState
 from mannerly.store import segments
 from mannerly.store.layout import Layout
-from mannerly.store.tables import FETCHES, MARK, PAGES, Table
+from mannerly.store.tables import EXTRACTS, FETCHES, LINKS, MARK, PAGES, Table
 
 KEYS = {
     FETCHES.name: pa.schema(
         [("site", pa.string()), ("url_hash", pa.int64()), ("outcome", pa.string())]
     ),
-    PAGES.name: pa.schema([("site", pa.string()), ("url_hash", pa.int64())]),
+    **{
+        table.name: pa.schema([("site", pa.string()), ("url_hash", pa.int64())])
+        for table in (PAGES, EXTRACTS, LINKS)
+    },
 }
+COMPARED = (PAGES, EXTRACTS, LINKS, FETCHES)
 
 States = Mapping[int, WriterState | None]
 
@@ -49,7 +53,7 @@ def _look(data_dirs: Sequence[Path], states: States, without: Collection[Path]) 
         # Segments before files: one that is rolled in between shows in both, and is left out.
         journals = {writer: layout.segments(writer) for writer in layout.writers()}
         marked = layout.rolled(MARK)
-        for table in (PAGES, FETCHES):
+        for table in COMPARED:
             paths = [layout.file(table, *name) for name in layout.rolled(table) & marked]
             files[table.name] += [path for path in paths if path not in without]
         for writer, numbers in journals.items():

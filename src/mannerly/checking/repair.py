@@ -19,10 +19,12 @@ from mannerly.joining import check_directory, joined
 from mannerly.opening import existing_crawl
 from mannerly.reviving import bring_back_the_dead
 from mannerly.store.disk import DISK
-from mannerly.store.inspection import inspect, parquet_files, unmarked
+from mannerly.store.inspection import inspect, store_files, unmarked
 from mannerly.store.layout import Layout
 from mannerly.store.lock import WriterLock
 from mannerly.store.salvage import rebuild_fetches, salvage, set_aside
+from mannerly.store.tables import WARC
+from mannerly.store.warc.inspection import inspect_archive, salvage_archive
 
 
 async def repair(config: Config, also: Sequence[Path] = ()) -> Report:
@@ -74,8 +76,10 @@ def _mend_files(layout: Layout, mended: list[str]) -> None:
             mended.append(f"{path.relative_to(layout.root)}: removed, it was never finished")
     _remove_staging(layout, mended)
     # The marks last: fetches are rebuilt from pages, which are whole by then.
-    for file in parquet_files(layout):
-        if inspect(file.path).damage:
+    for file in store_files(layout):
+        if file.table is WARC:
+            _mend_archive(layout, file.path, mended)
+        elif inspect(file.path).damage:
             rows = salvage(layout, file)
             name = file.path.relative_to(layout.root)
             mended.append(f"{name}: {rows:,} rows kept, the damaged file is in lost+found")
@@ -86,6 +90,18 @@ def _mend_files(layout: Layout, mended: list[str]) -> None:
                 set_aside(layout, path)
         rows = rebuild_fetches(layout, writer, number)
         mended.append(f"{writer:016x}-{number:06d}: {rows:,} fetches made of its pages")
+
+
+def _mend_archive(layout: Layout, path: Path, mended: list[str]) -> None:
+    found = inspect_archive(path)
+    if found.index_is_right and not found.damage:
+        return
+    if found.damage:
+        set_aside(layout, path)
+    exchanges = salvage_archive(path)
+    kept = f"{exchanges:,} exchanges kept, the damaged file is in lost+found"
+    told = kept if found.damage else "its index is made anew"
+    mended.append(f"{path.relative_to(layout.root)}: {told}")
 
 
 def _remove_staging(layout: Layout, mended: list[str]) -> None:

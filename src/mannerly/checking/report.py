@@ -23,8 +23,11 @@ class Report:
     """A crawler runs here: what is being written now is left out."""
     files: int = 0
     """Parquet files that were read."""
+    archives: int = 0
+    """WARC files that were read."""
     rows: dict[str, int] = field(default_factory=dict)
-    """By table: rows in Parquet files and journals."""
+    """By table: rows in Parquet files (of `warc`: exchanges), and of the tables that are compared
+    also those in journals."""
     journals: int = 0
     settled: int = 0
     """URLs that the frontier has settled."""
@@ -47,11 +50,12 @@ class Report:
         return {"whole": not self.problems, **asdict(self)}
 
     def __str__(self) -> str:
+        archives = f"{self.archives:,} WARC files, " if self.archives else ""
         rows = ", ".join(f"{count:,} {name}" for name, count in sorted(self.rows.items()) if count)
         verdict = f"{len(self.problems)} problems" if self.problems else "whole"
         lines = [
             f"{self.data_dir}: {verdict}",
-            f"  store      {self.files:,} Parquet files, {self.journals:,} journals: "
+            f"  store      {self.files:,} Parquet files, {archives}{self.journals:,} journals: "
             f"{rows or 'no rows'}",
             f"  frontier   {self.settled:,} settled URLs, "
             + ("compared with the store" if self.compared else "not compared with the store"),

@@ -7,7 +7,7 @@ import click
 
 from mannerly.cli.options import data_dirs_of, data_dirs_option
 from mannerly.errors import UsageError
-from mannerly.reading.export import FORMATS, place_for
+from mannerly.reading.export import FORMATS, TEXTS, place_for
 from mannerly.reading.export import export as export_pages
 from mannerly.reading.selection import Selection, moment
 
@@ -24,6 +24,12 @@ from mannerly.reading.selection import Selection, moment
     "--output", metavar="PATH",
     help="A file; .gz and .zst compress. For text and markdown also a directory (no suffix): a "
     "file for each page.  [default: standard output]",
+)  # fmt: skip
+@click.option(
+    "--text", type=click.Choice(TEXTS),
+    help="The main text, without navigation, or all of it. The main text is what --keep main-text "
+    "kept, else made from what --keep warc kept, else all of it, and the command says so. In jsonl "
+    "and csv, main fills the column main_text.  [default: main for text and markdown, else all]",
 )  # fmt: skip
 @click.option(
     "--site", "sites", multiple=True, metavar="SITE", help="Only of this site or host. Repeatable."
@@ -46,6 +52,7 @@ def export(
     data_dirs: tuple[str, ...],
     layout: str | None,
     output: str | None,
+    text: str | None,
     since: str | None,
     until: str | None,
     limit: int | None,
@@ -67,10 +74,12 @@ def export(
         limit=limit or 0,
         **filters,  # type: ignore[arg-type]  # click gives each the type of its option
     )
-    done = export_pages(data_dirs_of(config_file, data_dirs), selection, chosen, place)
+    done = export_pages(data_dirs_of(config_file, data_dirs), selection, chosen, place, text)
+    note = f" ({done.note})" if done.note else ""
     if output is not None:
-        note = f" ({done.note})" if done.note else ""
         click.echo(f"{done.pages:,} {done.noun} written to {output}{note}", err=True)
+    elif note:
+        click.echo(f"{done.pages:,} {done.noun}{note}", err=True)
 
 
 def _moment(flag: str, text: str | None) -> dt.datetime | None:

@@ -64,6 +64,7 @@ def _document(found: Hits) -> dict[str, object]:
             "url": hit.url,
             "site": hit.site,
             "title": hit.title,
+            "description": hit.description,
             "fetched_at": hit.fetched_at,
             "score": hit.score,
             "snippet": hit.snippet.text,
@@ -80,7 +81,10 @@ def _lines(number: int, hit: Hit, *, marked: bool) -> list[str]:
     body = textwrap.wrap(
         text, WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False
     )
-    return [f"{number:>3} {head}", f"{_INDENT}{hit.url}", *body]
+    about = printable(" ".join(hit.description.split()))
+    about = textwrap.shorten(about, WIDTH - len(_INDENT), placeholder="…")
+    told = [f"{_INDENT}{about}"] if about else []
+    return [f"{number:>3} {head}", f"{_INDENT}{hit.url}", *told, *body]
 
 
 def _marked(part: Snippet) -> str:

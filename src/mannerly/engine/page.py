@@ -22,7 +22,7 @@ from mannerly.model import (
     PageRecord,
     QueuedUrl,
 )
-from mannerly.parse import parse
+from mannerly.parse import main_text_of, parse
 from mannerly.parse.contract import Parsed
 from mannerly.politeness.tags import Tags, header_tags, is_over
 from mannerly.url import Resolved
@@ -72,7 +72,7 @@ class PageReader:
             content_type,
             agent=self._agent,
             max_links=self._plan.max_links,
-            details=self._plan.keeps_links,
+            anchors=self._plan.keeps_links,
         )
         header = self._header_tags(fetched, fetched_at)
         if parsed is None:
@@ -94,7 +94,8 @@ class PageReader:
             links = self._sieve.links(resolved, url)
         expired = is_over(parsed.unavailable_after, fetched_at)
         stored = not (parsed.noindex or header.noindex or expired)
-        named = self._named(parsed, url, lease.site)
+        canonical = self._canonical(parsed, url)
+        named = _other_of_site(canonical, url, lease.site)
         content_hash = _signed(xxh3_64_intdigest(decoded.body))
         marks = self._novelty.judge(
             url,
@@ -149,6 +150,13 @@ class PageReader:
             simhash=marks.simhash,
             duplicate=marks.duplicate,
             duplicate_of=marks.duplicate_of,
+            description=parsed.description,
+            canonical=canonical.url if canonical is not None else "",
+            open_graph=tuple(parsed.open_graph.items()),
+            headings=tuple(parsed.headings),
+            main_text=(
+                main_text_of(decoded.body, content_type) if self._plan.keeps_main_text else ""
+            ),
         )
         keep = not (parsed.noarchive or header.noarchive)
         extract = self._extract(page, fetched, decoded.body)
@@ -166,12 +174,13 @@ class PageReader:
         indices: list[int] = []
         targets = self._sieve.resolve(url.url, hrefs, parsed.base, positions=indices)
         place = {link.href: position for position, link in enumerate(parsed.hrefs)}
+        positions = [place[hrefs[index]] for index in indices]
         links = [
-            (place[hrefs[index]], hrefs[index], target)
-            for index, target in zip(indices, targets, strict=True)
+            (position, parsed.hrefs[position], target)
+            for position, target in zip(positions, targets, strict=True)
         ]
         ours = sum(index < len(followed) for index in indices)
-        return targets[:ours], link_record(lease, url, links, parsed.details)
+        return targets[:ours], link_record(lease, url, links, parsed.anchors)
 
     def _extract(self, page: PageRecord, fetched: Fetched, body: bytes) -> ExtractRecord | None:
         if not self._consumer.extracts:
@@ -196,15 +205,11 @@ class PageReader:
             return None
         return ExtractRecord(page.token, page.url, page.url_hash, page.site, page.fetched_at, data)
 
-    def _named(self, parsed: Parsed, url: QueuedUrl, site: str) -> Resolved | None:
-        """The other URL of the site that the page names as canonical, if it does. Another site's
-        word is not taken for whose page it is."""
+    def _canonical(self, parsed: Parsed, url: QueuedUrl) -> Resolved | None:
+        """The URL that the page names as canonical, if it does."""
         if not parsed.canonical:
             return None
-        for named in self._sieve.resolve(url.url, [parsed.canonical], parsed.base):
-            if named.site == site and named.hash != url.hash:
-                return named
-        return None
+        return next(iter(self._sieve.resolve(url.url, [parsed.canonical], parsed.base)), None)
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the
@@ -215,6 +220,13 @@ class PageReader:
             if name.lower() == b"x-robots-tag"
         ]
         return header_tags(values, self._agent, fetched_at)
+
+
+def _other_of_site(named: Resolved | None, url: QueuedUrl, site: str) -> Resolved | None:
+    """What a page names as canonical, if that is another URL of its site. Another site's word is
+    not taken for whose page it is."""
+    is_other = named is not None and named.site == site and named.hash != url.hash
+    return named if is_other else None
 
 
 def headers_that_matter(fetched: Fetched) -> dict[bytes, str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mannerly.config import Config, TrapsSection
+from mannerly.config import Config
 from mannerly.url import ParameterRules, TrapRules
 
 HOLD_S = 60.0
@@ -42,6 +42,7 @@ class EnginePlan:
     yield_guard: bool
     max_links: int
     keeps_links: bool
+    keeps_main_text: bool
 
     @classmethod
     def of(cls, config: Config, workers: int) -> "EnginePlan":
@@ -66,12 +67,13 @@ class EnginePlan:
             sitemaps=config.crawl.sitemaps != "off" and not config.crawl.seeded_urls_only,
             guess_sitemaps=config.crawl.sitemaps == "usual",
             parameters=parameter_rules(config),
-            traps=_trap_rules(config.traps) if config.traps.trap_guard else None,
+            traps=trap_rules(config),
             max_url_length=config.traps.max_url_length,
             max_query_variants=config.traps.max_query_variants if config.traps.trap_guard else 0,
             yield_guard=config.traps.yield_guard,
             max_links=config.traps.max_links,
             keeps_links="links" in config.store.keep,
+            keeps_main_text="main-text" in config.store.keep,
         )
 
 
@@ -79,7 +81,11 @@ def parameter_rules(config: Config) -> ParameterRules:
     return ParameterRules(config.urls.strip_parameters, config.urls.keep_parameters)
 
 
-def _trap_rules(traps: TrapsSection) -> TrapRules:
+def trap_rules(config: Config) -> TrapRules | None:
+    """None: URLs are not judged by their looks."""
+    traps = config.traps
+    if not traps.trap_guard:
+        return None
     return TrapRules(
         max_length=traps.max_url_length,
         max_segments=traps.max_path_segments or None,

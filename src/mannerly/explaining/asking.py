@@ -12,17 +12,20 @@ import duckdb
 from mannerly import assemble
 from mannerly.config import Config
 from mannerly.datadir import is_held
+from mannerly.engine.plan import parameter_rules, trap_rules
 from mannerly.errors import ConfigError, FrontierError, MannerlyError, NoCrawlError
 from mannerly.explaining.story import RobotsWord, Row, Scope, Story
 from mannerly.explaining.words import Explanation, explanation
 from mannerly.frontier.contract import Frontier
 from mannerly.joining import joined
 from mannerly.model import RobotsRecord, RobotsState
+from mannerly.observe import operations
 from mannerly.opening import existing_crawl
 from mannerly.politeness.gate import GiveUp, KnownRobots, MustFetch, Wait, ask, version_of
 from mannerly.politeness.robots import parse_robots
 from mannerly.store import open_store
 from mannerly.url import (
+    Closed,
     Exclusions,
     Seed,
     TrapRules,
@@ -32,6 +35,7 @@ from mannerly.url import (
     seeds,
     url_hash,
 )
+from mannerly.url.patterns import pattern_of
 
 SHOWN_SOURCES = 5
 """Redirects to a URL that are named."""
@@ -40,22 +44,32 @@ SHOWN_SOURCES = 5
 async def explain(config: Config, text: str) -> Explanation:
     """Everything about the URL `text`, read as a line of a seed file is, in the crawl that `config`
     names. `NoCrawlError` if there is none."""
-    seed = next(seeds.read([text]), None)
-    if not isinstance(seed, Seed):
-        problem = seed.reason if seed is not None else "nothing is there"
-        return explanation(Story(given=text, url="", problem=problem))
-    story = Story(given=text, url=seed.url)
-    story.running = is_held(config.crawl.data_dir)
+    story = Story(given=text, url="")
     try:
         async with existing_crawl(config) as (frontier, settings):
             config = joined(config, settings, resume=True)
-            _ask_rules(story, config)
-            await _ask_frontier(story, config, frontier)
+            if _read(story, config):
+                _ask_rules(story, config)
+                await _ask_frontier(story, config, frontier)
     except FrontierError as exc:
         story.gaps.append(f"The frontier could not be asked ({exc}).")
-        _ask_rules(story, config)
-    _ask_store(story, config.crawl.data_dir)
+        if _read(story, config):
+            _ask_rules(story, config)
+    if story.url:
+        _ask_processes(story, config.crawl.data_dir)
+        _ask_store(story, config.crawl.data_dir)
     return explanation(story)
+
+
+def _read(story: Story, config: Config) -> bool:
+    """Whether what was given is a URL. It is read by the crawl's own rules, which remove
+    parameters: so it is the URL that the crawl knows."""
+    seed = next(seeds.read([story.given], parameter_rules(config)), None)
+    if isinstance(seed, Seed):
+        story.url = seed.url
+    else:
+        story.problem = seed.reason if seed is not None else "nothing is there"
+    return bool(story.url)
 
 
 def _ask_rules(story: Story, config: Config) -> None:
@@ -63,10 +77,14 @@ def _ask_rules(story: Story, config: Config) -> None:
     host = host_of(story.url)
     story.site = assemble.make_site_key(config).site_of(host)
     story.scope = Scope(
-        crawl.scope == "seeded-sites", follow=not crawl.seeded_urls_only, max_depth=crawl.max_depth
+        crawl.scope == "seeded-sites",
+        follow=not crawl.seeded_urls_only,
+        max_depth=crawl.max_depth,
+        sitemaps=crawl.sitemaps != "off" and not crawl.seeded_urls_only,
     )
-    if config.traps.trap_guard:
-        story.trap = TrapRules().reason(story.url) or ""
+    # What is too long is left out with and without the guard.
+    only_length = TrapRules(config.traps.max_url_length, None, None, None)
+    story.trap = (trap_rules(config) or only_length).reason(story.url) or ""
     if crawl.exclude_file is not None:
         try:
             rules = Exclusions.read(crawl.exclude_file)
@@ -107,6 +125,17 @@ def robots_word(record: RobotsRecord, url: str, config: Config) -> RobotsWord:
         text=lines[verdict.line - 1].decode("utf-8", "replace").strip() if verdict.line else "",
         crawl_delay_s=rules.crawl_delay,
     )
+
+
+def _ask_processes(story: Story, data_dir: Path) -> None:
+    """What the processes of the last run tell of links that they did not follow. Only the latest
+    patterns are told, so that none is found does not mean that there was none."""
+    story.running = is_held(data_dir)
+    for process in operations.read(data_dir):
+        story.left_out.update(process.left_out)
+        for site, pattern, pages in process.closed:
+            if site == story.site and pattern == pattern_of(story.url):
+                story.closed = Closed(site, pattern, pages)
 
 
 def _ask_store(story: Story, data_dir: Path) -> None:
@@ -153,10 +182,17 @@ def _read_store(story: Story, store: duckdb.DuckDBPyConnection) -> None:
             story.page["fetched_at"],
         )
         story.twin = str(twins[0]["url"]) if twins else ""
+        story.repeats = _url_of(store, story.page["duplicate_of"])
     referrer = _referrer_hash(story)
-    if referrer:
-        named = _rows(store, "SELECT url FROM fetches WHERE url_hash = ? LIMIT 1", referrer)
-        story.referrer = str(named[0]["url"]) if named else ""
+    story.referrer = _url_of(store, referrer)
+
+
+def _url_of(store: duckdb.DuckDBPyConnection, hash_: object) -> str:
+    """The URL with this hash; '' if there is none, or it was never settled."""
+    if not hash_:
+        return ""
+    named = _rows(store, "SELECT url FROM fetches WHERE url_hash = ? LIMIT 1", hash_)
+    return str(named[0]["url"]) if named else ""
 
 
 def _referrer_hash(story: Story) -> int:

@@ -29,6 +29,9 @@ def document_of(story: Story, answer: str) -> dict[str, object]:
         "redirected_from": story.redirected_from,
         "referrer": story.referrer,
         "same_body_as": story.twin,
+        "repeats": story.repeats,
+        "left_out": dict(story.left_out),
+        "closed_pattern": story.closed._asdict() if story.closed is not None else None,
         "gaps": story.gaps,
     }
     plain: dict[str, object] = json.loads(json.dumps(document, default=str))

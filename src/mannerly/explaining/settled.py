@@ -48,12 +48,14 @@ def _fetched(story: Story, row: Row | None) -> str:
     page = story.page
     if page is not None:
         title = f", title {page['title']!r}" if page["title"] else ""
+        repeats = f"; it repeats {story.repeats}" if story.repeats else ""
         cut = "; the body was longer than the limit and is cut" if page["truncated"] else ""
-        return f"{said} and its page is stored: {page['characters']:,} characters{title}{cut}."
+        size = f"{page['characters']:,} characters"
+        return f"{said} and its page is stored: {size}{title}{cut}{repeats}."
     kind = str(row["content_type"]) or "no content type"
     return (
-        f"{said}, but no page was stored: it asks not to be (noindex), or what it is is not read "
-        f"({kind})."
+        f"{said}, but no page was stored: it asks not to be (noindex), it is a sitemap, or what it "
+        f"is is not read ({kind})."
     )
 
 

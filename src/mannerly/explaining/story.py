@@ -1,10 +1,12 @@
 """What is known of one URL, from every place that knows something. Plain values, no I/O."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mannerly.model import RobotsState, UrlFacts
+from mannerly.url import Closed
 
 Row = Mapping[str, object]
 """A row of the store, by column."""
@@ -19,6 +21,8 @@ class Scope(NamedTuple):
     """False: only the seeds themselves."""
     max_depth: int
     """-1: no limit."""
+    sitemaps: bool = False
+    """Those that robots.txt names are read."""
 
 
 ANYWHERE = Scope(seeded_sites=False, follow=True, max_depth=-1)
@@ -80,5 +84,11 @@ class Story:
     referrer: str = ""
     """The URL of the page that named it first, where that is known."""
     twin: str = ""
-    """The page that was stored first with exactly the same body."""
+    """The page that was stored first with exactly the same body, of any site."""
+    repeats: str = ""
+    """The page of its site that its row says it repeats."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """How many links the last run did not follow, by cause, with repeats."""
+    closed: Closed | None = None
+    """Pages of its pattern only repeat each other, so links to them are left out."""
     gaps: list[str] = field(default_factory=list)

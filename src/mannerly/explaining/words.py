@@ -13,7 +13,8 @@ from mannerly.explaining.settled import settled_answer
 from mannerly.explaining.story import Story
 from mannerly.explaining.waiting import spilt_answer, waiting_answer
 from mannerly.explaining.when import ago, span
-from mannerly.model import RobotsState, SiteState, UrlState
+from mannerly.model import SITEMAPS, RobotsState, SiteState, Source, UrlState
+from mannerly.url import LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,11 @@ def _why_unknown(story: Story) -> str:
         return f"its site {story.site} is excluded from this crawl"
     if story.trap:
         return f"it looks like a trap ({story.trap}), and such links are not followed"
+    if story.closed is not None:
+        return (
+            f"pages like it ({story.closed.pattern}) gave nothing new, so that links to them are "
+            f"left out since {story.closed.pages:,} were read"
+        )
     if not story.scope.follow:
         return "only the seeds are fetched in this crawl, and it is not one of them"
     if site is None and story.scope.seeded_sites:
@@ -85,7 +91,11 @@ def _why_unknown(story: Story) -> str:
         return f"nobody has named it so far: no seed and no crawled page leads to {story.site}"
     depth = story.scope.max_depth
     within = f", at most {depth} links away from a seed" if depth >= 0 else ""
-    return f"nobody has named it so far: no seed, no redirect and no link of a crawled page{within}"
+    sitemap = ", no sitemap" if story.scope.sitemaps else ""
+    return (
+        f"nobody has named it so far: no seed, no redirect{sitemap} and no link of a crawled page"
+        f"{within}"
+    )
 
 
 def _reasons(story: Story) -> Iterator[str]:
@@ -97,6 +107,7 @@ def _reasons(story: Story) -> Iterator[str]:
     if story.trap:
         yield f"It looks like a trap: {story.trap}. Links to it are not followed, a seed would be."
     yield from _scope(story)
+    yield from _left_out(story)
     yield _robots(story)
     yield from _how_it_came(story)
     yield from _clock(story)
@@ -134,6 +145,20 @@ def _scope(story: Story) -> Iterator[str]:
         yield f"Links are followed up to {story.scope.max_depth} steps from a seed (--max-depth)."
 
 
+_ONLY_OVER_MANY = (LeftOut.VARIANTS, LeftOut.YIELD, LeftOut.DEPTH, LeftOut.FOREIGN)
+"""Causes that do not show in the URL alone."""
+
+
+def _left_out(story: Story) -> Iterator[str]:
+    """Of a URL that nobody knows: why a link to it may not have been followed."""
+    if story.facts is None or story.facts.state is not UrlState.UNKNOWN or story.closed:
+        return
+    for cause in _ONLY_OVER_MANY:
+        may_be = "?" in story.url or cause is not LeftOut.VARIANTS
+        if may_be and (count := story.left_out[cause]):
+            yield f"The last run left out {count:,} links ({cause}): it may be one of them."
+
+
 def _robots(story: Story) -> str:
     robots = story.robots
     if robots is None:
@@ -156,13 +181,29 @@ def _robots(story: Story) -> str:
     return f"robots.txt ({read}){old} {verb} it, by line {robots.line}: {robots.text}"
 
 
+_REPEATS = {
+    "exact": "It repeats {}: both have the same content.",
+    "near": "It repeats {}: both have nearly the same text.",
+    "canonical": "It says that it is a copy: it names {} as canonical.",
+}
+
+
 def _how_it_came(story: Story) -> Iterator[str]:
     for row in story.redirected_from:
         why = f", but it was not followed: {row['detail']}" if row["detail"] else ""
         yield f"{row['url']} redirects to it (status {row['status']}){why}."
-    if story.referrer:
+    queued = story.facts.queued if story.facts is not None else None
+    if queued is not None and queued.source in SITEMAPS:
+        yield "It is a sitemap: it is read for what it lists, before pages."
+    elif queued is not None and queued.source == Source.LISTED:
+        yield f"A sitemap names it: {story.referrer or 'one of its site'}."
+    elif story.referrer:
         yield f"It was named first by {story.referrer}."
-    if story.twin:
+    page = story.page
+    if page is not None and page["duplicate"]:
+        other = story.repeats or "a page of its site that is not in this store"
+        yield _REPEATS[str(page["duplicate"])].format(other)
+    if story.twin and story.twin != story.repeats:
         yield f"Its body is the same, byte for byte, as that of {story.twin}."
 
 

@@ -6,22 +6,25 @@ the set of URLs as a whole, can be told again by somebody who has a copy.
 """
 
 import json
-import os
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+from mannerly.store.disk import DISK, write_durably
 
 FOLDER = "forgotten"
 
 
 @dataclass(slots=True)
 class FileChange:
-    """One Parquet file from which rows go."""
+    """One file from which rows (of a WARC file: exchanges) go."""
 
     table: str
     file: str
     """Relative to the data directory."""
     rows: int
+    left: int
+    """How many rows of it there are to be."""
     sha256: str
     """Of the file as it was before."""
 
@@ -75,19 +78,8 @@ def new_path(data_dir: Path, receipt: Receipt) -> Path:
 def write(path: Path, receipt: Receipt) -> None:
     """Durable when it returns, and never half of it."""
     path.parent.mkdir(exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(asdict(receipt), file, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    for directory in (path.parent, path.parent.parent):
-        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+    DISK.sync_dir(path.parent.parent)
+    write_durably(path, json.dumps(asdict(receipt), indent=2) + "\n")
 
 
 def _read(path: Path) -> Receipt:

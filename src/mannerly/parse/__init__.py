@@ -1,7 +1,7 @@
 """Parsing: from bytes to text, links and facts, once per page, in C."""
 
 from mannerly.parse.contract import Heading, Href, LinkKind, Parsed
-from mannerly.parse.document import parse
+from mannerly.parse.document import main_text_of, parse
 from mannerly.parse.html import parse_html
 from mannerly.parse.main_text import main_text
 from mannerly.parse.robots_tags import RobotsTags
@@ -19,6 +19,7 @@ __all__ = [
     "SitemapKind",
     "in_scope",
     "main_text",
+    "main_text_of",
     "parse",
     "parse_html",
     "parse_sitemap",

@@ -47,17 +47,6 @@ class Heading(NamedTuple):
     text: str
 
 
-class LinkDetail(NamedTuple):
-    """What the page says of a link."""
-
-    anchor: str
-    """Its words, white space collapsed, bounded."""
-    rel: str
-    """What of its relation is worth telling, separated by blanks."""
-    kind: str
-    """The element: `a`, `area`, `link`, `frame`, `iframe`."""
-
-
 @dataclass(slots=True)
 class Parsed:
     charset: str = ""
@@ -71,8 +60,8 @@ class Parsed:
     """`<base href>`, '' if there is none."""
     hrefs: list[Href] = field(default_factory=list)
     """In document order, distinct."""
-    details: dict[str, LinkDetail] = field(default_factory=dict)
-    """Of the links, by `href`; only if it was asked for."""
+    anchors: dict[str, str] = field(default_factory=dict)
+    """The words of the links, by `href`, bounded; only if they were asked for."""
     noindex: bool = False
     """Meta robots says: do not store."""
     nofollow: bool = False

@@ -4,6 +4,7 @@ import re
 
 from mannerly.parse.contract import Parsed
 from mannerly.parse.html import MAX_LINKS, MAX_TEXT, parse_html
+from mannerly.parse.main_text import main_text
 from mannerly.parse.text import parse_text
 
 _HTML = frozenset(("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"))
@@ -31,15 +32,13 @@ def parse(
     agent: str,
     max_links: int = MAX_LINKS,
     max_text: int = MAX_TEXT,
-    details: bool = False,
+    anchors: bool = False,
 ) -> Parsed | None:
     """What is in a body of this `Content-Type`; None where there is nothing to parse.
 
-    `details`: also what the page says about its links.
+    `anchors`: also the words of its links.
     """
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind in _UNTOLD:
-        kind = _sniffed(body)
+    kind = _kind(body, content_type)
     if kind in _HTML:
         return parse_html(
             body,
@@ -47,11 +46,25 @@ def parse(
             agent=agent,
             max_links=max_links,
             max_text=max_text,
-            details=details,
+            anchors=anchors,
         )
     if kind in _TEXT:
         return parse_text(body, content_type, max_text=max_text)
     return None
+
+
+def main_text_of(body: bytes, content_type: str, *, max_text: int = MAX_TEXT) -> str:
+    """The main text of a body of this type: without navigation where it is HTML, else all of it;
+    '' where there is nothing to parse."""
+    kind = _kind(body, content_type)
+    if kind in _HTML:
+        return main_text(body, content_type, max_text=max_text)
+    return parse_text(body, content_type, max_text=max_text).text if kind in _TEXT else ""
+
+
+def _kind(body: bytes, content_type: str) -> str:
+    kind = content_type.partition(";")[0].strip().lower()
+    return _sniffed(body) if kind in _UNTOLD else kind
 
 
 def _sniffed(body: bytes) -> str:

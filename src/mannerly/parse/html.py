@@ -11,7 +11,7 @@ from typing import Final
 import pcre2
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from mannerly.parse.anchors import link_details
+from mannerly.parse.anchors import anchors_of
 from mannerly.parse.blocks import lines, marked
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Parsed
@@ -52,14 +52,14 @@ def parse_html(
     agent: str,
     max_links: int = MAX_LINKS,
     max_text: int = MAX_TEXT,
-    details: bool = False,
+    anchors: bool = False,
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
     tree, source = tree_of(source)
     page = Parsed(charset=charset, language=_language(tree))
-    if details:
-        page.details = link_details(tree, max_links)
+    if anchors:
+        page.anchors = anchors_of(tree, max_links)
     facts = PageFacts(page, agent, max_links)
     wanted = _WANTED + "".join(names for seen, names in _RARE if seen.search(source))
     facts.read(tree.css(wanted))

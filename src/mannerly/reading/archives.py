@@ -7,34 +7,17 @@ Where a chosen record is a `revisit`, what it refers to comes along: without it 
 the page. Rows that are still in a journal are not in these files yet.
 """
 
-import re
-import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mannerly.errors import StoreError, UsageError
+from mannerly.errors import UsageError
 from mannerly.reading.warc import RecordSink
+from mannerly.store.layout import Layout
+from mannerly.store.warc.reading import EXCHANGES, records_of
 from mannerly.url import url_hash
-
-_CHUNK = 1 << 18
-_FIELD = re.compile(rb"^(WARC-[A-Za-z-]+):[ \t]*([^\r\n]*)\r$", re.MULTILINE)
-
-
-class Kept(NamedTuple):
-    """A record as it lies in a file."""
-
-    fields: dict[str, str]
-    """Its WARC- fields, names in lower case."""
-    whole: bytes
-    packed: bytes
-    """The same as a gzip member."""
-
-    @property
-    def target(self) -> str:
-        return self.fields.get("warc-target-uri", "")
 
 
 class Copied(NamedTuple):
@@ -61,7 +44,7 @@ class Hashes:
 
 def kept_files(roots: Sequence[Path]) -> list[Path]:
     """The WARC files of these data directories; `UsageError` if there are none."""
-    files = [path for root in roots for path in sorted((root / "warc").glob("[!.]*.warc.gz"))]
+    files = [path for root in roots for path in Layout(root).archives()]
     if not files:
         raise UsageError(
             "this crawl kept no WARC: crawl with --keep warc to have what servers sent; the texts "
@@ -76,13 +59,12 @@ def copy(files: Sequence[Path], chosen: Hashes | None, sink: RecordSink) -> Copi
     count = responses = found = 0
     for file in files:
         for record in records_of(file):
-            kind = record.fields.get("warc-type", "")
             is_chosen = chosen is None or url_hash(record.target) in chosen
             is_original = record.fields.get("warc-record-id") in originals
-            if is_chosen or is_original or kind == "warcinfo":
+            if is_chosen or is_original or record.kind == "warcinfo":
                 sink.write(record.whole, record.packed)
                 count += 1
-                if kind in ("response", "revisit"):
+                if record.kind in EXCHANGES:
                     responses += 1
                     found += is_chosen
     return Copied(count, responses, found)
@@ -94,33 +76,5 @@ def _referred_to(files: Sequence[Path], chosen: Hashes) -> set[str]:
         record.fields.get("warc-refers-to", "")
         for file in files
         for record in records_of(file)
-        if record.fields.get("warc-type") == "revisit" and url_hash(record.target) in chosen
+        if record.kind == "revisit" and url_hash(record.target) in chosen
     }
-
-
-def records_of(path: Path) -> Iterator[Kept]:
-    """The records of a file that has a gzip member for each, one at a time in memory."""
-    with path.open("rb") as file:
-        rest = file.read(_CHUNK)
-        while rest:
-            unpacker = zlib.decompressobj(wbits=31)
-            packed, whole = [], []
-            while not unpacker.eof:
-                try:
-                    whole.append(unpacker.decompress(rest))
-                except zlib.error as exc:
-                    raise StoreError(f"{path} is damaged ({exc}): see mannerly check") from exc
-                packed.append(rest[: len(rest) - len(unpacker.unused_data)])
-                rest = unpacker.unused_data or file.read(_CHUNK)
-                if not (rest or unpacker.eof):
-                    raise StoreError(f"{path} ends in the middle of a record: see mannerly check")
-            yield _kept(b"".join(whole), b"".join(packed))
-
-
-def _kept(whole: bytes, packed: bytes) -> Kept:
-    head = whole[: whole.find(b"\r\n\r\n") + 2]
-    fields = {
-        name.decode("ascii").lower(): value.decode("utf-8", "replace").strip()
-        for name, value in _FIELD.findall(head)
-    }
-    return Kept(fields, whole, packed)

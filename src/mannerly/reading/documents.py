@@ -1,10 +1,12 @@
 """A page as a document for people and for language tools: plain text, or Markdown.
 
-Alone in a file, text is exactly the page's text. In one stream a page begins with its URL, title
-and time, and a line with a form feed ends it (a form feed in a text becomes a space).
+Alone in a file, text is exactly the page's (main) text. In one stream a page begins with its URL,
+title, time and description, and a line with a form feed ends it (a form feed in a text becomes a
+space).
 
-Markdown has the facts as YAML front matter, then the title as heading and each line of the text as
-a paragraph. What a text has that looks like markup is escaped: it shows as it was.
+Markdown has the facts as YAML front matter, then the title as heading, the page's own headings as
+such, and each other line of the text as a paragraph. What a text has that looks like markup is
+escaped: it shows as it was.
 """
 
 import json
@@ -13,6 +15,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PAGE_END = "\f"
+_LOOKED_AHEAD = 20
+"""Headings that may be missing in the text in a row: those of menus are not in the main text."""
 _UNSAFE_IN_YAML = re.compile(
     "[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -34,6 +38,10 @@ class Document(NamedTuple):
     title: str
     language: str
     text: str
+    """The whole text, or the main text: as it was asked for."""
+    description: str = ""
+    headings: tuple[tuple[int, str], ...] = ()
+    """Level and words, in order."""
 
 
 def one_line(text: str) -> str:
@@ -42,18 +50,39 @@ def one_line(text: str) -> str:
 
 def as_text_entry(page: Document) -> str:
     """A page in a stream of texts."""
-    head = f"URL: {page.url}\nTitle: {one_line(page.title)}\nFetched: {page.fetched_at}\n\n"
+    head = f"URL: {page.url}\nTitle: {one_line(page.title)}\nFetched: {page.fetched_at}\n"
+    if page.description:
+        head += f"Description: {one_line(page.description)}\n"
+    head += "\n"
     return f"{head}{page.text.replace(PAGE_END, ' ')}\n{PAGE_END}\n"
 
 
 def as_markdown(page: Document) -> str:
     title = one_line(page.title)
-    facts = {"url": page.url, "title": title, "fetched_at": page.fetched_at,
-             "language": page.language}  # fmt: skip
+    facts = {"url": page.url, "title": title, "description": one_line(page.description),
+             "fetched_at": page.fetched_at, "language": page.language}  # fmt: skip
     front = "".join(f"{name}: {_yaml(value)}\n" for name, value in facts.items() if value)
     heading = "".join(f"# {line}\n\n" for line in _escaped_lines(title))
-    body = "".join(f"{line}\n\n" for line in _escaped_lines(page.text))
+    body = "".join(f"{mark}{line}\n\n" for mark, line in _marked_lines(page, title))
     return f"---\n{front}---\n\n{heading}{body}"
+
+
+def _marked_lines(page: Document, title: str) -> Iterator[tuple[str, str]]:
+    """The lines of the text, escaped, and what makes headings of those that are. A heading that
+    only repeats the title is left out: the title is there already."""
+    left = list(page.headings)
+    for line in page.text.splitlines():
+        words = one_line(line)
+        place = next((n for n, it in enumerate(left[:_LOOKED_AHEAD]) if it[1] == words), None)
+        mark = ""
+        if place is not None and words:
+            level, _ = left[place]
+            del left[: place + 1]
+            if words == title and level == 1:
+                continue
+            mark = "#" * level + " "
+        for escaped in _escaped_lines(line):
+            yield mark, escaped
 
 
 def file_name(page: Document, suffix: str) -> str:

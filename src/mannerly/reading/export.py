@@ -7,7 +7,7 @@ import csv
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -20,6 +20,7 @@ from mannerly.reading.documents import (
     as_text_entry,
     file_name,
 )
+from mannerly.reading.main_texts import MainTexts, PageText
 from mannerly.reading.opening import open_reading, roots_of
 from mannerly.reading.output import (
     binary_target,
@@ -32,6 +33,7 @@ from mannerly.reading.selection import Selection
 from mannerly.reading.values import cell, instant, json_line
 from mannerly.reading.warc import RecordSink, conversion, warcinfo
 
+TEXTS = ("main", "all")
 FORMATS = ("jsonl", "csv", "warc", "wet", "text", "markdown")
 _SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".warc": "warc", ".wet": "wet",
@@ -78,41 +80,77 @@ def place_for(asked: str | None, output: str | None) -> tuple[str, Place]:
     return chosen, Place(path, is_directory)
 
 
-def export(data_dirs: Sequence[Path], selection: Selection, layout: str, place: Place) -> Exported:
-    """Write the chosen pages. `UsageError` before anything is written if it cannot be done."""
+def export(
+    data_dirs: Sequence[Path],
+    selection: Selection,
+    layout: str,
+    place: Place,
+    text: str | None = None,
+) -> Exported:
+    """Write the chosen pages. `UsageError` before anything is written if it cannot be done.
+
+    `text`: `main` or `all`; None for what the format is for: documents have the main text. In jsonl
+    and csv `text` is always the whole text, and with `main` the column `main_text` is filled.
+    """
+    roots = roots_of(data_dirs)
     with open_reading(data_dirs) as store:
         if layout == "warc":
-            return _copy_archives(roots_of(data_dirs), store, selection, place)
+            if text is not None:
+                raise UsageError("--text: a WARC export has what servers sent; leave it out")
+            return _copy_archives(roots, store, selection, place)
+        is_main = (text or ("main" if layout in _FILE_SUFFIX else "all")) == "main"
+        main = MainTexts(roots) if is_main else None
         if place.is_directory:
             assert place.output is not None
-            return _write_directory(store, selection, layout, place.output)
-        return _WRITERS[layout](store, selection, place.output)
+            done = _write_directory(store, selection, layout, place.output, main)
+        else:
+            done = _WRITERS[layout](store, selection, place.output, main)
+        return done._replace(note=main.note) if main is not None else done
 
 
 def _write_jsonl(
-    store: duckdb.DuckDBPyConnection, selection: Selection, output: Path | None
+    store: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    output: Path | None,
+    main: MainTexts | None,
 ) -> Exported:
     answer = Answer(store, *selection.query(store, "*"))
     count = 0
     with text_target(output) as target:
-        for row in answer:
+        for row in _filled(answer, main):
             target.write(json_line(dict(zip(answer.names, map(_zoned, row), strict=True))) + "\n")
             count += 1
     return Exported(count)
 
 
 def _write_csv(
-    store: duckdb.DuckDBPyConnection, selection: Selection, output: Path | None
+    store: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    output: Path | None,
+    main: MainTexts | None,
 ) -> Exported:
     answer = Answer(store, *selection.query(store, "*"))
     count = 0
     with text_target(output) as target:
         rows = csv.writer(target)
         rows.writerow(answer.names)
-        for row in answer:
+        for row in _filled(answer, main):
             rows.writerow([cell(_zoned(value)) for value in row])
             count += 1
     return Exported(count)
+
+
+def _filled(answer: Answer, main: MainTexts | None) -> Iterator[Sequence[object]]:
+    """The rows, with the main text in its column if it is asked for."""
+    if main is None:
+        yield from answer
+        return
+    places = [answer.names.index(name) for name in PageText._fields]
+    column = answer.names.index("main_text")
+    for row in answer:
+        filled = list(row)
+        filled[column] = main.of(PageText(*(row[place] for place in places)))
+        yield filled
 
 
 def _zoned(value: object) -> object:
@@ -120,9 +158,12 @@ def _zoned(value: object) -> object:
 
 
 def _write_wet(
-    store: duckdb.DuckDBPyConnection, selection: Selection, output: Path | None
+    store: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    output: Path | None,
+    main: MainTexts | None,
 ) -> Exported:
-    pages = _documents(store, selection)
+    pages = _documents(store, selection, main)
     count = 0
     with binary_target(output, compress=False) as target:
         sink = RecordSink(target, compression_of(output))
@@ -134,24 +175,31 @@ def _write_wet(
 
 
 def _write_texts(
-    store: duckdb.DuckDBPyConnection, selection: Selection, output: Path | None
+    store: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    output: Path | None,
+    main: MainTexts | None,
 ) -> Exported:
-    return _write_stream(store, selection, output, as_text_entry)
+    return _write_stream(store, selection, output, main, as_text_entry)
 
 
 def _write_markdown(
-    store: duckdb.DuckDBPyConnection, selection: Selection, output: Path | None
+    store: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    output: Path | None,
+    main: MainTexts | None,
 ) -> Exported:
-    return _write_stream(store, selection, output, as_markdown)
+    return _write_stream(store, selection, output, main, as_markdown)
 
 
 def _write_stream(
     store: duckdb.DuckDBPyConnection,
     selection: Selection,
     output: Path | None,
+    main: MainTexts | None,
     render: Callable[[Document], str],
 ) -> Exported:
-    pages = _documents(store, selection)
+    pages = _documents(store, selection, main)
     count = 0
     with text_target(output) as target:
         for page in pages:
@@ -161,7 +209,7 @@ def _write_stream(
 
 
 _WRITERS: dict[
-    str, Callable[[duckdb.DuckDBPyConnection, Selection, Path | None], Exported]
+    str, Callable[[duckdb.DuckDBPyConnection, Selection, Path | None, MainTexts | None], Exported]
 ] = {
     "jsonl": _write_jsonl,
     "csv": _write_csv,
@@ -172,9 +220,13 @@ _WRITERS: dict[
 
 
 def _write_directory(
-    store: duckdb.DuckDBPyConnection, selection: Selection, layout: str, output: Path
+    store: duckdb.DuckDBPyConnection,
+    selection: Selection,
+    layout: str,
+    output: Path,
+    main: MainTexts | None,
 ) -> Exported:
-    pages = _documents(store, selection)
+    pages = _documents(store, selection, main)
     count = 0
     with (
         whole_directory(output) as directory,
@@ -202,13 +254,37 @@ def _free(path: Path) -> Path:
     return found
 
 
-def _documents(store: duckdb.DuckDBPyConnection, selection: Selection) -> Iterator[Document]:
+def _documents(
+    store: duckdb.DuckDBPyConnection, selection: Selection, main: MainTexts | None
+) -> Iterator[Document]:
     """The query is made at once, so that what is wrong with it is told before a file is begun."""
-    columns = "url, url_hash, site, fetched_at, title, language, text"
+    columns = (
+        "url, url_hash, site, fetched_at, title, language, text, description, headings, main_text, "
+        "body_bytes"
+    )
     answer = Answer(store, *selection.query(store, columns))
-    return (
-        Document(url, number, site, instant(fetched_at), title, language, text)
-        for url, number, site, fetched_at, title, language, text in answer
+    return (_document(main, *row) for row in answer)
+
+
+def _document(
+    main: MainTexts | None,
+    url: str,
+    number: int,
+    site: str,
+    fetched_at: object,
+    title: str,
+    language: str,
+    text: str,
+    description: str,
+    headings: list[dict[str, Any]],
+    main_text: str,
+    body_bytes: int,
+) -> Document:
+    if main is not None:
+        text = main.of(PageText(url, text, main_text, body_bytes))
+    told = tuple((it["level"], it["text"]) for it in headings)
+    return Document(
+        url, number, site, instant(fetched_at), title, language, text, description, told
     )
 
 

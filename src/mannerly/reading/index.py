@@ -31,6 +31,9 @@ from mannerly.errors import StoreError, UsageError
 from mannerly.reading.asking import Answer
 from mannerly.reading.opening import open_reading
 from mannerly.reading.words import spaced
+from mannerly.store.inspection import store_files
+from mannerly.store.layout import Layout
+from mannerly.store.tables import PAGES
 
 DIRECTORY = "search"
 _VERSION = 1
@@ -69,6 +72,35 @@ def refresh(data_dir: Path, tell: Callable[[str], None]) -> None:
                 f"cannot write the search index ({exc}): make room, or delete "
                 f"{data_dir / DIRECTORY}, it is made anew"
             ) from exc
+
+
+def forget_words(data_dir: Path, site: str) -> None:
+    """Of a site that is no longer in the store no word may stay: an index that has any is removed.
+
+    Not left to the next search, which may never come.
+    """
+    path = index_path(data_dir)
+    if not path.exists():
+        return
+    with _alone(data_dir, lambda _: None):
+        if _has_site(path, site):
+            _remove(path)
+
+
+def _has_site(path: Path, site: str) -> bool:
+    """True also where it cannot be told."""
+    try:
+        with closing(sqlite3.connect(path, timeout=60.0)) as index:
+            sql = "SELECT 1 FROM docs WHERE site = ? LIMIT 1"
+            return index.execute(sql, (site,)).fetchone() is not None
+    except sqlite3.Error:
+        return True
+
+
+def _remove(path: Path) -> None:
+    # The log first: alone it means nothing, the file alone is an index.
+    for name in (Path(f"{path}-wal"), Path(f"{path}-shm"), path):
+        name.unlink(missing_ok=True)
 
 
 class _Builder:
@@ -173,12 +205,13 @@ class _Builder:
 
 def _files(data_dir: Path) -> set[tuple[str, int, int]]:
     found = set()
-    for path in (data_dir / "pages").glob("[!.]*.parquet"):
-        try:
-            facts = path.stat()
-        except FileNotFoundError:
-            continue
-        found.add((path.name, facts.st_size, facts.st_mtime_ns))
+    for file in store_files(Layout(data_dir)):
+        if file.table is PAGES:
+            try:
+                facts = file.path.stat()
+            except FileNotFoundError:
+                continue
+            found.add((file.path.name, facts.st_size, facts.st_mtime_ns))
     return found
 
 
@@ -251,8 +284,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise
     except sqlite3.DatabaseError:
         index.close()
-        for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-            name.unlink(missing_ok=True)
+        _remove(path)
         index = sqlite3.connect(path, timeout=60.0)
         version = 0
     with closing(index):

@@ -21,14 +21,21 @@ class Found:
     """The spelling under which it is stored."""
     pages: list[Row]
     fetches: list[Row]
+    extracts: list[Row]
+    """What the user's function made of the pages."""
+    repeats: str
+    """The URL that the last page repeats; '' if it repeats none, or one that is not stored."""
 
 
 def look_up(connection: duckdb.DuckDBPyConnection, text: str) -> Found | None:
     """The first spelling of `text` of which anything is stored; None if nothing is."""
     for url in spellings(text):
-        found = Found(url, _rows(connection, "pages", url), _rows(connection, "fetches", url))
-        if found.pages or found.fetches:
-            return found
+        pages, fetches, extracts = (
+            _rows(connection, view, url) for view in ("pages", "fetches", "extracts")
+        )
+        if pages or fetches:
+            repeats = _url_of(connection, pages[-1]["duplicate_of"]) if pages else ""
+            return Found(url, pages, fetches, extracts, repeats)
     return None
 
 
@@ -57,6 +64,13 @@ def neighbours(connection: duckdb.DuckDBPyConnection, url: str) -> int:
     condition = " OR ".join("starts_with(url, ?)" for _ in hosts)
     ((count,),) = Answer(connection, f"SELECT count(*) FROM pages WHERE {condition}", hosts)  # noqa: S608
     return int(count)
+
+
+def _url_of(connection: duckdb.DuckDBPyConnection, number: int) -> str:
+    if not number:
+        return ""
+    rows = list(Answer(connection, "SELECT url FROM fetches WHERE url_hash = ? LIMIT 1", [number]))
+    return str(rows[0][0]) if rows else ""
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, view: str, url: str) -> list[Row]:

@@ -18,6 +18,7 @@ import zstandard
 from isal import igzip
 
 from mannerly.errors import UsageError
+from mannerly.store.disk import DISK
 
 COMPRESSIONS = (".gz", ".zst")
 _GZIP_LEVEL = 2
@@ -48,9 +49,9 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         if temporary.exists():
-            _sync(temporary)
+            DISK.sync_file(temporary)
             temporary.replace(path)
-            _sync(path.parent)
+            DISK.sync_dir(path.parent)
     except OSError as exc:
         if exc.filename in (str(temporary), temporary):
             raise UsageError(f"cannot write {path}: {exc.strerror}") from exc
@@ -74,7 +75,7 @@ def whole_directory(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(target)
-        _sync(target.parent)
+        DISK.sync_dir(target.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -125,11 +126,3 @@ def _compressed(file: BinaryIO, compression: str) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", packed)
     else:
         yield file
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

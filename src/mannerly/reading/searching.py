@@ -25,6 +25,7 @@ class Hit:
     url: str
     site: str
     title: str
+    description: str
     fetched_at: str
     score: float
     """BM25, larger is better. Comparable within one search only."""
@@ -101,14 +102,14 @@ def _read(root: Path, scores: dict[Key, float], asked: Asked) -> dict[Key, Hit]:
         return {}
     hashes = ", ".join(str(key[0]) for key in scores)
     sql = (
-        "SELECT url_hash, epoch_us(fetched_at), url, site, title, fetched_at, text FROM pages"  # noqa: S608
-        f" WHERE url_hash IN ({hashes})"
+        "SELECT url_hash, epoch_us(fetched_at), url, site, title, description, fetched_at, text"  # noqa: S608
+        f" FROM pages WHERE url_hash IN ({hashes})"
     )
     found: dict[Key, Hit] = {}
     with open_reading([root]) as store:
-        for url_hash, fetched_us, url, site, title, fetched_at, text in Answer(store, sql):
+        for url_hash, fetched_us, url, site, title, about, fetched_at, text in Answer(store, sql):
             key = (url_hash, fetched_us)
             if key in scores:
-                part = snippet(text, asked)
-                found[key] = Hit(url, site, title, instant(fetched_at), scores[key], part)
+                at, part = instant(fetched_at), snippet(text, asked)
+                found[key] = Hit(url, site, title, about, at, scores[key], part)
     return found

@@ -1,6 +1,7 @@
 """What the store has of a URL, in words: fits 80 columns, and obeys no page."""
 
 import datetime as dt
+import json
 import textwrap
 
 from mannerly.reading.looking import Found, Row
@@ -9,7 +10,8 @@ from mannerly.reading.values import plain, printable
 WIDTH = 80
 _LABEL = 16
 _PREVIEW_CHARS = 800
-_TOLD_APART = {"url", "url_hash", "title", "text"}
+_HEADINGS_SHOWN = 10
+_TOLD_APART = {"url", "url_hash", "title", "text", "main_text", "headings", "duplicate_of"}
 
 
 def lines_of(found: Found) -> list[str]:
@@ -18,6 +20,11 @@ def lines_of(found: Found) -> list[str]:
         lines += ["", *_page_lines(page)]
     if not found.pages:
         lines += ["", "no page is stored of it"]
+    if found.repeats:
+        lines += ["", f"repeats (the last page, {found.pages[-1]['duplicate']})"]
+        lines += _wrapped(found.repeats, "  ")
+    for extract in found.extracts:
+        lines += ["", "extract", *_wrapped(extract["data"], "  ")]
     lines += ["", "fetches"]
     for fetch in found.fetches:
         lines += _fetch_lines(fetch)
@@ -28,7 +35,16 @@ def lines_of(found: Found) -> list[str]:
 
 def document_of(found: Found) -> dict[str, object]:
     """For programs: all columns, texts included."""
-    return {"url": found.url, "pages": plain(found.pages), "fetches": plain(found.fetches)}
+    return {
+        "url": found.url,
+        "pages": plain(found.pages),
+        "fetches": plain(found.fetches),
+        "extracts": [
+            {**it, "data": json.loads(it["data"]), "fetched_at": plain(it["fetched_at"])}
+            for it in found.extracts
+        ],
+        "repeats": found.repeats,
+    }
 
 
 def _page_lines(page: Row) -> list[str]:
@@ -39,6 +55,12 @@ def _page_lines(page: Row) -> list[str]:
             body = _wrapped(shown, " " * (_LABEL + 2))
             lines.append(f"  {name:{_LABEL}}{body[0].strip()}")
             lines += body[1:]
+    if page["headings"]:
+        lines.append(f"  {'headings':{_LABEL}}{len(page['headings'])}")
+        for heading in page["headings"][:_HEADINGS_SHOWN]:
+            lines += _wrapped(heading["text"], "  " + "  " * heading["level"] + "- ")[:1]
+    if page["main_text"]:
+        lines.append(f"  {'main_text':{_LABEL}}{len(page['main_text']):,} characters")
     text = page["text"]
     lines.append(f"  {'text':{_LABEL}}{len(text):,} characters")
     lines += _wrapped(text[:_PREVIEW_CHARS], "  | ")

@@ -4,22 +4,20 @@ A WET file is what Common Crawl calls by that name: a `warcinfo` record, then fo
 record whose block is the page's title, if it has one, on a line of its own, and its text, exactly.
 """
 
-import base64
 import datetime as dt
-import hashlib
 import re
 import uuid
 from collections.abc import Iterable
 from typing import BinaryIO
 
 import zstandard
-from isal import igzip_lib
 
 from mannerly import __version__
 from mannerly.reading.documents import Document, one_line
+from mannerly.store.warc.member import packed as as_member
+from mannerly.store.warc.records import END, record_head
 
 _ISO_LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{1,8})*")
-_GZIP_LEVEL = 2
 
 
 class RecordSink:
@@ -34,9 +32,7 @@ class RecordSink:
     def write(self, record: bytes, packed: bytes | None = None) -> None:
         """`packed`: the same as a gzip member, where there is one already."""
         if self._compression == ".gz":
-            if packed is None:
-                packed = igzip_lib.compress(record, _GZIP_LEVEL, igzip_lib.COMP_GZIP)
-            self._target.write(packed)
+            self._target.write(packed if packed is not None else as_member(record))
         elif self._compression == ".zst":
             self._target.write(self._zstd.compress(record))
         else:
@@ -71,14 +67,4 @@ def conversion(page: Document) -> bytes:
 
 
 def _record(kind: str, name: str, fields: list[tuple[str, str]], block: bytes) -> bytes:
-    digest = base64.b32encode(hashlib.sha1(block, usedforsecurity=False).digest()).decode()
-    lines = [
-        "WARC/1.1",
-        f"WARC-Type: {kind}",
-        f"WARC-Record-ID: <urn:uuid:{name}>",
-        *(f"{field}: {value}" for field, value in fields),
-        f"WARC-Block-Digest: sha1:{digest}",
-        f"Content-Length: {len(block)}",
-        "\r\n",
-    ]
-    return "\r\n".join(lines).encode() + block + b"\r\n\r\n"
+    return record_head(kind, f"<urn:uuid:{name}>", fields, block) + block + END

@@ -54,3 +54,12 @@ class Disk:
 
 
 DISK = Disk()
+
+
+def write_durably(path: Path, text: str) -> None:
+    """A small file that is there as a whole, or as it was; durable when it returns."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8", newline="")
+    DISK.sync_file(temporary)
+    temporary.replace(path)
+    DISK.sync_dir(path.parent)

@@ -22,8 +22,8 @@ NOT_READABLE = (pa.ArrowException, OSError, ValueError, UnicodeDecodeError)
 """What reading a damaged Parquet file raises, depending on where it is damaged."""
 
 
-class ParquetFile(NamedTuple):
-    """A Parquet file of the store, and where it belongs."""
+class StoreFile(NamedTuple):
+    """A file of the store, and where it belongs."""
 
     table: Table
     writer: int
@@ -38,13 +38,12 @@ class Inspected(NamedTuple):
     """What is wrong, in words; '' if nothing is."""
 
 
-def parquet_files(layout: Layout) -> list[ParquetFile]:
-    """Those that readers read: the ones of segments that have their mark."""
+def store_files(layout: Layout) -> list[StoreFile]:
+    """Those that readers read: the ones of segments that have their mark. Marks come last."""
     marked = layout.rolled(MARK)
     return [
-        ParquetFile(table, writer, number, layout.file(table, writer, number))
+        StoreFile(table, writer, number, layout.file(table, writer, number))
         for table in TABLES
-        if table.suffix == "parquet"
         for writer, number in sorted(layout.rolled(table) & marked)
     ]
 

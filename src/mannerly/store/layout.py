@@ -20,7 +20,7 @@ from mannerly.store.tables import MARK, TABLES, Table
 
 _WRITER = re.compile(r"[0-9a-f]{16}")
 _SEGMENT = re.compile(r"([0-9]{6,})\.seg")
-_ROLLED = re.compile(r"([0-9a-f]{16})-([0-9]{6,})\.(?:parquet|warc\.gz)")
+_ROLLED = re.compile(r"([0-9a-f]{16})-([0-9]{6,})\.(parquet|warc\.gz)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,21 @@ class Layout:
     def rolled(self, table: Table) -> set[tuple[int, int]]:
         """(writer, segment number) of every file in `table`."""
         found = (_ROLLED.fullmatch(name) for name in _names(self.root / table.name))
-        return {(int(match[1], 16), int(match[2])) for match in found if match}
+        return {
+            (int(match[1], 16), int(match[2]))
+            for match in found
+            if match and match[3] == table.suffix
+        }
+
+    def segment_of(self, file: str) -> tuple[int, int]:
+        """(writer, segment number) that a rolled file's name tells."""
+        match = _ROLLED.fullmatch(Path(file).name)
+        assert match is not None, file
+        return int(match[1], 16), int(match[2])
+
+    def archives(self) -> list[Path]:
+        """The WARC files."""
+        return sorted((self.root / "warc").glob("[!.]*.warc.gz"))
 
     def unfinished(self, writer: int) -> list[Path]:
         """Files of a writer that were never given their name."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mannerly.store.disk import DISK, Disk
-from mannerly.store.inspection import ParquetFile, readable, remembered
+from mannerly.store.inspection import StoreFile, readable, remembered
 from mannerly.store.layout import Layout, temporary
 from mannerly.store.rolling import TableFile
 from mannerly.store.tables import FETCHES, MARK, PAGES, Table
@@ -50,7 +50,7 @@ def rewrite(
     return file.rows
 
 
-def salvage(layout: Layout, damaged: ParquetFile, *, disk: Disk = DISK) -> int:
+def salvage(layout: Layout, damaged: StoreFile, *, disk: Disk = DISK) -> int:
     """Keep what is readable of a damaged file; how many rows."""
     set_aside(layout, damaged.path, disk=disk)
     table = damaged.table._replace(public=_schema(damaged))
@@ -132,7 +132,7 @@ def _kind(type_: pa.DataType) -> Callable[[pa.DataType], bool]:
     return next(is_kind for is_kind in _EMPTY if is_kind(type_))
 
 
-def _schema(damaged: ParquetFile) -> pa.Schema:
+def _schema(damaged: StoreFile) -> pa.Schema:
     """The file's own, where that can be read: an older version may have written it."""
     try:
         return pq.read_schema(damaged.path)

@@ -105,6 +105,23 @@ _TYPES: dict[str, pa.DataType] = {
     "simhash": pa.int64(),
     "duplicate": pa.string(),
     "duplicate_of": pa.int64(),
+    "description": pa.string(),
+    "canonical": pa.string(),
+    "open_graph": pa.map_(pa.string(), pa.field("value", pa.string(), nullable=False)),
+    # A list of structs is what DuckDB's unnest and list functions take as it is.
+    "headings": pa.list_(
+        pa.field(
+            "item",
+            pa.struct(
+                [
+                    pa.field("level", pa.int32(), nullable=False),
+                    pa.field("text", pa.string(), nullable=False),
+                ]
+            ),
+            nullable=False,
+        )
+    ),
+    "main_text": pa.string(),
 }
 _SETTLED = pa.field("settled", pa.bool_(), nullable=False)
 
@@ -187,7 +204,7 @@ PAGES = _table(
     "pages",
     PageRecord,
     bulk="text",
-    texts={"title", "text"},
+    texts={"title", "text", "description", "open_graph", "headings", "main_text"},
     dictionary=[
         "site", "status", "content_type", "charset", "language", "truncated", "depth",
         "cache_control", "server", "content_language", "address", "tls_version", "tls_cipher",
@@ -332,6 +349,6 @@ def _array(kind: pa.DataType, values: Sequence[object]) -> pa.Array:
 
 
 def _encodable(value: object) -> object:
-    if isinstance(value, list):
-        return [_encodable(element) for element in value]
-    return _SURROGATE.sub("\ufffd", str(value))
+    if isinstance(value, list | tuple):
+        return type(value)(map(_encodable, value))
+    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value

@@ -55,7 +55,7 @@ def test_every_link_with_its_words_and_its_relation() -> None:
         Link("https://other.example/x", "Other", "nofollow ugc", "a", 3),
         Link("http://example.org/two", "", "", "a", 4),
         Link("http://example.org/three", "By alt", "", "area", 6),
-        Link("http://example.org/frame", "", "", "iframe", 7),
+        Link("http://example.org/frame", "", "", "frame", 7),
     ]
 
 

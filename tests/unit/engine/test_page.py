@@ -20,11 +20,11 @@ def read(meta: str, *headers: tuple[bytes, bytes]) -> tuple[bool, bool]:
     return reading.page is not None, bool(reading.links)
 
 
-def reading_of(meta: str, *headers: tuple[bytes, bytes]) -> Reading:
+def reading_of(meta: str, *headers: tuple[bytes, bytes], keep: str = "") -> Reading:
     body = f"<html><head>{meta}</head><body>Words. <a href='/next'>On</a></body></html>"
     fetched = Fetched(HOME, status=200, body=body.encode(), started_at=1.0, ended_at=2.0)
     fetched.headers = [(b"Content-Type", b"text/html"), *headers]
-    plan = EnginePlan.of(build({"email": "a@example.org"}), 10)
+    plan = EnginePlan.of(build({"email": "a@example.org", "keep": frozenset(keep.split())}), 10)
     return PageReader(plan, sieve(), "Mannerly").read(fetched, queued(), LEASE, WALL)
 
 
@@ -115,3 +115,29 @@ def test_a_page_tells_how_it_was_fetched() -> None:
         "not checked",
     )
     assert (page.robots_hash, page.robots_line) == (77, 4)
+
+
+def test_what_the_page_says_of_itself_becomes_columns() -> None:
+    told = (
+        "<meta name=description content=' What it is  about '><meta property=og:title content=Og>"
+        "<link rel=canonical href='/home?utm_source=x#top'><h1>One</h1><h3>Two  words</h3>"
+    )
+    page = reading_of(told).page
+    assert page is not None
+    assert page.description == "What it is about"
+    assert page.canonical == HOME.rstrip("/") + "/home"  # resolved by the crawl's rules
+    assert dict(page.open_graph) == {"title": "Og"}
+    assert page.headings == ((1, "One"), (3, "Two words"))
+    assert page.main_text == ""
+    elsewhere = reading_of("<link rel=canonical href='https://other.example/a'>").page
+    assert elsewhere is not None
+    assert (elsewhere.canonical, elsewhere.duplicate) == ("https://other.example/a", "")
+
+
+def test_the_main_text_is_made_only_where_it_is_kept() -> None:
+    navigation = f"<nav>Menu of things</nav><p>{'some words of prose ' * 20}</p>"
+    page = reading_of(navigation, keep="main-text").page
+    assert page is not None
+    assert "Menu" in page.text
+    assert page.main_text
+    assert "Menu" not in page.main_text

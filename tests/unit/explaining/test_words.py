@@ -1,5 +1,6 @@
 """The sentences: each story has its answer, and only what decided is named in it."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +15,11 @@ from mannerly.model import (
     RobotsState,
     SiteFacts,
     SiteState,
+    Source,
     UrlFacts,
     UrlState,
 )
+from mannerly.url import Closed, LeftOut
 
 URL = "https://www.example.org/a"
 QUEUED = QueuedUrl(URL, 1, 2, 20, 7, 2, 9, 0)
@@ -119,6 +122,60 @@ def test_every_outcome_has_words_with_and_without_its_record(outcome: Outcome) -
 def test_the_robots_sentence(robots: RobotsWord | None, sentence: str) -> None:
     reasons = explanation(story(UrlState.PENDING, robots=robots)).reasons
     assert any(sentence in reason for reason in reasons), reasons
+
+
+FETCHED = {
+    "url": URL, "outcome": "fetched", "status": 200, "fetched_at": None, "tries": 1,
+    "content_type": "text/html", "redirect_to": "", "detail": "", "referrer_hash": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("exact", "It repeats https://www.example.org/first: both have the same content."),
+        ("near", "It repeats https://www.example.org/first: both have nearly the same text."),
+        ("canonical", "it names https://www.example.org/first as canonical."),
+    ],
+)
+def test_a_page_that_repeats_another(kind: str, sentence: str) -> None:
+    facts = UrlFacts(OPEN, UrlState.SETTLED, Outcome.FETCHED, None, 0)
+    page = {"title": "", "truncated": False, "characters": 5, "duplicate": kind, "duplicate_of": 3}
+    first = "https://www.example.org/first"
+    told = replace(story(UrlState.SETTLED), facts=facts, fetches=[FETCHED], page=page)
+    known = explanation(replace(told, repeats=first, twin=first))
+    assert known.answer.endswith(f"; it repeats {first}.")
+    assert any(sentence in reason for reason in known.reasons)
+    assert not any("byte for byte" in reason for reason in known.reasons)
+    unknown = explanation(told)
+    assert "repeats" not in unknown.answer
+    assert any("that is not in this store" in reason for reason in unknown.reasons)
+
+
+def test_a_pattern_that_is_left_out_and_other_causes() -> None:
+    told = story(UrlState.UNKNOWN, left_out=Counter({LeftOut.VARIANTS: 7, LeftOut.DEPTH: 2}))
+    assert any("2 links (too many links from a seed)" in it for it in explanation(told).reasons)
+    assert not any("queries" in it for it in explanation(told).reasons)  # it has no query
+    with_query = explanation(replace(told, url=f"{URL}?page=2"))
+    assert any("7 links (too many queries for one path)" in it for it in with_query.reasons)
+    closed = replace(told, closed=Closed("example.org", "www.example.org/cal/0", 60))
+    assert "pages like it (www.example.org/cal/0) gave nothing new" in explanation(closed).answer
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (Source.SITEMAP, "It is a sitemap"),
+        (Source.LISTED, "A sitemap names it: https://www.example.org/sitemap.xml."),
+        (Source.LINK, "It was named first by https://www.example.org/sitemap.xml."),
+    ],
+)
+def test_how_it_came(source: Source, sentence: str) -> None:
+    told = story(UrlState.PENDING, referrer="https://www.example.org/sitemap.xml")
+    assert told.facts is not None
+    queued = QUEUED._replace(source=source)
+    reasons = explanation(replace(told, facts=told.facts._replace(queued=queued))).reasons
+    assert any(sentence in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ _SITES = SiteKey()
 
 def page_of(url: str, **changes: Any) -> PageRecord:
     site = _SITES.site_of(host_of(url))
-    return page(1, url=url, url_hash=url_hash(url), site=site, **changes)
+    plain = {"main_text": "", "headings": (), "description": ""}
+    return page(1, url=url, url_hash=url_hash(url), site=site, **{**plain, **changes})
 
 
 def fetch_of(url: str, **changes: Any) -> FetchRecord:

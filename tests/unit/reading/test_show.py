@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import UsageError
+from mannerly.model import ExtractRecord
+from mannerly.store import JournalStore, Rows
 from tests.unit.reading.crawled import fetch_of, fill, page_of, run, run_well
+from tests.unit.store.store_records import StillClock
 
 URL = "https://www.example.org/a/b?q=1"
 
@@ -74,3 +77,23 @@ def test_what_is_not_there_is_said_in_one_line(data_dir: Path, words: list[str],
     assert isinstance(error, UsageError)
     assert told in str(error)
     assert "\n" not in str(error)
+
+
+def test_what_it_repeats_and_what_was_extracted(tmp_path: Path) -> None:
+    first, copy = page_of("https://a.test/first"), page_of("https://a.test/copy")
+    copy = copy._replace(
+        duplicate="near", duplicate_of=first.url_hash, headings=((1, "One"), (2, "Two"))
+    )
+    extract = ExtractRecord(1, copy.url, copy.url_hash, copy.site, copy.fetched_at, '{"price": 3}')
+    store = JournalStore(tmp_path, 1, clock=StillClock())
+    store.write(1, Rows([fetch_of(first.url), fetch_of(copy.url)], [first, copy], [extract]))
+    store.settle(1, [])
+    store.close()
+    output = run_well("show", "--data-dir", tmp_path, copy.url)
+    assert "repeats (the last page, near)\n  https://a.test/first\n" in output
+    assert 'extract\n  {"price": 3}\n' in output
+    assert "- Two\n" in output
+    document = json.loads(run_well("show", "--data-dir", tmp_path, "--json", copy.url))
+    assert document["repeats"] == first.url
+    assert document["extracts"][0]["data"] == {"price": 3}
+    assert "repeats" not in run_well("show", "--data-dir", tmp_path, first.url)

@@ -46,6 +46,9 @@ def page(number: int, token: int = 1, **changes: Any) -> PageRecord:
         cache_control="no-cache", server="nginx", content_language="en", address="192.0.2.7",
         dns_s=0.01, connect_s=0.02, first_byte_s=0.03, tls_version="TLSv1.3", tls_cipher="AES",
         tls_problem="not checked", robots_hash=-5, robots_line=3,
+        description=f"What page {number} is about.", canonical=f"https://site.test/{number}",
+        open_graph=(("title", f"Page {number}"), ("type", "article")),
+        headings=((1, f"Page {number}"), (2, "More")), main_text=f"Text {number}.",
     )  # fmt: skip
     return record._replace(**changes)
 

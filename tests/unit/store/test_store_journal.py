@@ -27,6 +27,15 @@ def checkpoint(store: JournalStore, sequence: int, *numbers: int) -> None:
     store.settle(sequence, [])
 
 
+def _unnested(value: object) -> object:
+    """As the record has it: a map and a list of structs are tuples there."""
+    if isinstance(value, dict):
+        return tuple(value.items())
+    if isinstance(value, list):
+        return tuple(tuple(it.values()) for it in value)
+    return value
+
+
 def test_every_column_comes_back(tmp_path: Path) -> None:
     odd_fetch = fetch(
         -(2**63), token=2**63 - 1, outcome="broken", status=0, detail="reset by peer",
@@ -49,6 +58,7 @@ def test_every_column_comes_back(tmp_path: Path) -> None:
                 rows = connection.execute(
                     f"SELECT * REPLACE (epoch_us(fetched_at) AS fetched_at) FROM {table}"
                 ).fetchall()
+                rows = [tuple(map(_unnested, row)) for row in rows]
                 names = [column[0] for column in connection.description]
                 assert tuple(names) == records[0]._fields[1:]
                 wanted = [r._replace(fetched_at=round(r.fetched_at * 1e6))[1:] for r in records]
@@ -69,6 +79,23 @@ def test_lone_surrogates_become_replacement_characters(tmp_path: Path) -> None:
             ("a\ufffdb\ufffd", "fine")
         ]
         assert connection.execute("SELECT detail FROM fetches").fetchall() == [("\ufffd",)]
+
+
+def test_headings_and_properties_are_nested_columns(tmp_path: Path) -> None:
+    store = make(tmp_path)
+    odd = page(2, headings=((1, "a\ud800"),), open_graph=(("title", "\udfff"),))
+    store.write(1, Rows([fetch(1), fetch(2)], [page(1), odd]))
+    store.settle(1, [])
+    asked = (
+        "SELECT headings[1].text, headings[1].level, open_graph['title'] FROM pages ORDER BY url"
+    )
+    expected = [("Page 1", 1, "Page 1"), ("a\ufffd", 1, "\ufffd")]
+    with open_store(tmp_path) as connection:
+        assert connection.execute(asked).fetchall() == expected
+    store.roll(force=True)
+    store.close()
+    with open_store(tmp_path) as connection:
+        assert connection.execute(asked).fetchall() == expected
 
 
 def test_a_batch_is_seen_when_it_is_settled_and_not_before(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Archivist:
         info = records.warcinfo(self._facts, written_at, salt)
         found = [WarcRow(0, "warcinfo", "", written_at, 0, "", "", len(info), info)]
         for index, exchange in enumerate(exchanges):
-            digest = records.payload_digest(exchange.body)
+            digest = records.digest_of(exchange.body)
             known = self._original(digest) if len(exchange.body) >= LEAST_BYTES else None
             made = records.members(exchange, digest, known, f"{salt} {index}")
             if known is None and len(exchange.body) >= LEAST_BYTES:

@@ -11,6 +11,7 @@ One record batch and the index lines of one file are in memory: some hundred byt
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -19,6 +20,8 @@ import pyarrow as pa
 from mannerly.store.layout import temporary
 from mannerly.store.tables import Table
 from mannerly.store.warc.surt import surt
+
+_NAMES = ("url", "mime", "status", "digest", "length", "offset", "filename")
 
 
 class WarcFile:
@@ -56,17 +59,10 @@ class WarcFile:
                 self._opening = self._opening if self._opening is not None else members
                 continue
             self._write_opening()
-            told = {
-                "url": url,
-                "mime": "warc/revisit" if kind == "revisit" else mime or "unk",
-                "status": str(status),
-                "digest": digest,
-                "length": str(size),
-                "offset": str(self._offset),
-                "filename": self._name,
-            }
             second = time.strftime("%Y%m%d%H%M%S", time.gmtime(at // 1_000_000))
-            self._lines.append(f"{surt(url)} {second} {json.dumps(told)}\n".encode())
+            sort = "warc/revisit" if kind == "revisit" else mime or "unk"
+            told = [url, sort, str(status), digest, str(size), str(self._offset), self._name]
+            self._lines.append(index_line(second, told))
             self._write(members)
             self.rows += 1
 
@@ -93,6 +89,12 @@ class WarcFile:
         finally:
             # Closing writes what is buffered, or tries to: after a failure it may fail again.
             self._sink.close()
+
+
+def index_line(second: str, told: Sequence[str]) -> bytes:
+    """A line of the index. `told`: what `_NAMES` names, in that order."""
+    facts = json.dumps(dict(zip(_NAMES, told, strict=True)))
+    return f"{surt(told[0])} {second} {facts}\n".encode()
 
 
 def index_path(path: Path) -> Path:

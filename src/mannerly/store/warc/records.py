@@ -26,7 +26,7 @@ from mannerly.store.warc.member import packed, stored
 
 REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 _CODINGS = frozenset((b"gzip", b"x-gzip", b"deflate", b"br", b"zstd"))
-_END = b"\r\n\r\n"
+END = b"\r\n\r\n"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -114,23 +114,30 @@ def record(
 ) -> bytes:
     """One record as a gzip member. Its block is `head` and `body`, the latter not compressed where
     it would not get smaller (`as_it_is`)."""
-    digest = sha1(head, usedforsecurity=False)
-    digest.update(body)
+    start = record_head(kind, record_id, fields, head, body) + head
+    return stored(start, body, END) if as_it_is else packed(b"".join([start, body, END]))
+
+
+def record_head(kind: str, record_id: str, fields: list[tuple[str, str]], *block: bytes) -> bytes:
+    """What stands before a record's block, which is given in parts; `END` goes behind it."""
     lines = [
         "WARC/1.1",
         f"WARC-Type: {kind}",
         f"WARC-Record-ID: {record_id}",
         *(f"{name}: {value}" for name, value in fields),
-        f"WARC-Block-Digest: {_told(digest.digest())}",
-        f"Content-Length: {len(head) + len(body)}",
+        f"WARC-Block-Digest: {digest_of(*block)}",
+        f"Content-Length: {sum(map(len, block))}",
         "\r\n",
     ]
-    start = "\r\n".join(lines).encode("utf-8", "replace") + head
-    return stored(start, body, _END) if as_it_is else packed(b"".join([start, body, _END]))
+    return "\r\n".join(lines).encode("utf-8", "replace")
 
 
-def payload_digest(body: bytes) -> str:
-    return _told(sha1(body, usedforsecurity=False).digest())
+def digest_of(*parts: bytes) -> str:
+    """Of a payload or a block, with its algorithm."""
+    digest = sha1(usedforsecurity=False)
+    for part in parts:
+        digest.update(part)
+    return "sha1:" + base64.b32encode(digest.digest()).decode("ascii")
 
 
 def response_head(exchange: Exchange) -> bytes:
@@ -166,10 +173,6 @@ def named_fields(facts: Iterable[tuple[str, str]]) -> bytes:
 def warc_date(at: float) -> str:
     """An instant as W3C wants it, to the microsecond."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
-
-
-def _told(digest: bytes) -> str:
-    return "sha1:" + base64.b32encode(digest).decode("ascii")
 
 
 def _record_ids(text: str) -> list[str]:
