@@ -91,6 +91,8 @@ def compare(page: Page, text: str) -> str:
         return "same words, to the longest text that is kept"
     if "".join(ours) == "".join(page.words):
         return "same characters, other word borders"
+    if sorted(ours) == sorted(page.words):
+        return "same words, some moved in front of a broken table as HTML has it"
     if len(ours) < len(page.words):
         return "words missing"
     return "words added" if len(ours) > len(page.words) else "other words"
