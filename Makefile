@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup services demo test lint format bench lock clean
+.PHONY: help setup services demo test lint format bench manuals lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -40,6 +40,11 @@ format: setup  ## put the code into its usual form
 
 bench: setup  ## every benchmark; figures go to benchmarks/results
 	$(BIN)/python -m benchmarks
+
+manuals: setup services  ## crawl Debian's manuals and compare every page (an hour, 2 GB in MANUALS)
+	$(BIN)/pip install --quiet 'inscriptis>=2.5,<3'
+	$(BIN)/python -m benchmarks manuals --folder $(MANUALS)
+MANUALS ?= /tmp/mannerly-manuals
 
 lock: setup  ## renew requirements.lock from pyproject.toml
 	$(BIN)/pip-compile --quiet --extra dev --strip-extras --generate-hashes --allow-unsafe \

@@ -3,6 +3,7 @@
     python -m benchmarks                       all of them, as they stand below
     python -m benchmarks parse store
     python -m benchmarks frontier --engine sqlite --sizes 1M,10M,40M
+    python -m benchmarks manuals --folder DIR
 
 Each prints one JSON line; it goes to `results/NAME.json` with the command, the machine, the date
 and the commit. Options are for a single benchmark, and replace those below.
@@ -31,6 +32,8 @@ COMMANDS: dict[str, list[str]] = {
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],
     "url": ["benchmarks/url/cost_per_link.py"],
 }
+APART = {"manuals": ["-m", "benchmarks.manuals"]}
+"""Those that run only when they are named."""
 
 
 def main(words: list[str]) -> None:
@@ -38,13 +41,14 @@ def main(words: list[str]) -> None:
     names, options = words[:first_option] or list(COMMANDS), words[first_option:]
     if names == ["frontier"]:
         names, options = _frontier(options)
-    unknown = set(names) - set(COMMANDS)
+    commands = COMMANDS | APART
+    unknown = set(names) - set(commands)
     if unknown:
-        sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
+        sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(commands)}")
     if options and len(names) > 1:
         sys.exit("options are for a single benchmark; name it")
     for name in names:
-        _run(name, COMMANDS[name] + options)
+        _run(name, commands[name] + options)
 
 
 def _frontier(options: list[str]) -> tuple[list[str], list[str]]:

@@ -131,4 +131,5 @@ def _high_water(pid: int) -> int:
 def _query(data: Path, sql: str) -> list[Row]:
     answer = mannerly("query", "--data-dir", str(data), "--format", "json", sql)
     assert answer.returncode == 0, answer.stderr
-    return [json.loads(line) for line in answer.stdout.splitlines()]
+    rows: list[Row] = json.loads(answer.stdout)
+    return rows

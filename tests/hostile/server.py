@@ -22,7 +22,7 @@ from typing import TextIO
 
 import uvloop
 
-from tests.hostile import catalogue, ordinary
+from tests.hostile import catalogue, ordinary, sitemaps
 from tests.hostile.script import play
 from tests.hostile.site import NO_ROBOTS, Site
 from tests.unit.fetch.certificates import self_signed
@@ -34,7 +34,8 @@ GONE = (ConnectionError, ssl.SSLError, asyncio.IncompleteReadError, TimeoutError
 class Server:
     def __init__(self, log: TextIO) -> None:
         self._log = log
-        self._sites = {site.host: site for site in [*ordinary.sites(), *catalogue.sites()]}
+        everything = [*ordinary.sites(), *catalogue.sites(), *sitemaps.sites()]
+        self._sites = {site.host: site for site in everything}
         self._secure = {h: s for h, s in self._sites.items() if s.scheme == "https"}
         self._inner_ports: dict[str, int] = {}
 
