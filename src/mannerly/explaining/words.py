@@ -223,4 +223,5 @@ def _clock(story: Story) -> Iterator[str]:
     if site.delay_s:
         yield f"The site asks for {span(site.delay_s)} between two visits."
     if site.failures:
-        yield f"The last {site.failures} visits to the site failed."
+        many = f"{site.failures} visits" if site.failures > 1 else "visit"
+        yield f"The last {many} to the site failed."
