@@ -38,6 +38,8 @@ def compare(path: Path, text: str) -> str:
         return "bullets and numbers of lists, which are not in the page"
     if _joined(missing) == _joined(added):
         return "same characters, other word borders or order"
+    if _letters(theirs) == _letters(text):
+        return "same letters: bullets, and other word borders"
     if not added and _HIDING.search(body):
         return "what the markup hides, which inscriptis shows"
     return "other"
@@ -45,3 +47,8 @@ def compare(path: Path, text: str) -> str:
 
 def _joined(words: Counter[str]) -> list[str]:
     return sorted("".join(words.elements()))
+
+
+def _letters(text: str) -> Counter[str]:
+    """Without `o`, which may be a bullet."""
+    return Counter(letter for letter in text if letter.isalpha() and letter != "o")
