@@ -21,7 +21,7 @@ demo: setup  ## crawl a simulated web on this machine and look at the result
 	$(BIN)/mannerly demo
 
 # Tests that kill processes, judge times or measure memory have the machine for themselves.
-TOGETHER := tests/conformance tests/external tests/simulation tests/unit
+TOGETHER := tests/simulation tests/conformance tests/external tests/unit
 ALONE := tests/crash tests/e2e tests/hostile
 
 test: setup services  ## all tests
