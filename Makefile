@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup services demo test lint format bench manuals lock clean
+.PHONY: help setup services demo test day lint format bench manuals lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ ALONE := tests/crash tests/e2e tests/hostile
 test: setup services  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TOGETHER)
 	$(BIN)/python -m pytest $(ALONE)
+
+day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)
+	SIMULATED_SITES=10000 $(BIN)/python -m pytest tests/simulation/test_day.py
 
 lint: setup  ## style, types and layers
 	$(BIN)/ruff check .

@@ -114,14 +114,16 @@ class PostgresEngine:
     def server_cpu_s(self) -> float:
         """The postmaster's, its living children's (backends, writers, autovacuum), and, in the
         postmaster's own account, that of the children that ended."""
-        postmaster = _stat(self._postmaster)
-        total = postmaster.own_s + postmaster.ended_children_s
-        children = Path(f"/proc/{self._postmaster}/task/{self._postmaster}/children").read_text()
-        for child in children.split():
-            # One that has just ended is in the postmaster's account from now on.
-            with suppress(FileNotFoundError, ProcessLookupError):
-                total += _stat(int(child)).own_s
-        return total
+        while True:
+            before = _stat(self._postmaster)
+            total = before.own_s + before.ended_children_s
+            children = Path(f"/proc/{self._postmaster}/task/{self._postmaster}/children")
+            for child in children.read_text().split():
+                with suppress(FileNotFoundError, ProcessLookupError):
+                    total += _stat(int(child)).own_s
+            # One that ended meanwhile would be counted twice, or not at all.
+            if _stat(self._postmaster).ended_children_s == before.ended_children_s:
+                return total
 
     def load(self, first: int, urls_a_site: int) -> int:
         return bulk.into_postgres(self.address, SCHEMA, first, urls_a_site)
