@@ -90,7 +90,7 @@ def test_a_disk_that_fills_up(tmp_path: Path, small_disk: Path) -> None:
         ballast.unlink()
         told = crawl.end()
         assert "No space left on device" in told or "the disk is full" in told
-        assert told.count("the crawl goes on") == told.count(PAUSED)
+        assert told.count("INFO the crawl goes on") == told.count(PAUSED)
         assert requests(web) > asked
         check_everything_is_there(data, web)
 
@@ -120,7 +120,7 @@ def test_a_sync_that_fails(tmp_path: Path, call: str) -> None:
             crawl.until(lambda: (tmp_path / "trace").read_text().count("INJECTED") > failed)
         told = crawl.end()
         assert "Input/output error" in told or "could not be read or written" in told
-        assert told.count("the crawl goes on") == told.count(PAUSED)
+        assert told.count("INFO the crawl goes on") == told.count(PAUSED)
         check_everything_is_there(data, web)
 
 

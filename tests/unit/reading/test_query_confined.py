@@ -189,9 +189,7 @@ def test_memory_does_not_grow_with_the_result(data_dir: Path) -> None:
 
 
 def test_ctrl_c_ends_a_long_query(data_dir: Path, tmp_path: Path) -> None:
-    # No join can be made of this: 10,000,000,000,000 pairs are looked at.
-    pairs = "range(10_000_000) a, range(1_000_000) b"
-    sql = f"SELECT count(*) FROM {pairs} WHERE (a.range * b.range) % 7 = 1"
+    sql = "SELECT count(*) FROM range(1_000_000_000_000) a WHERE a.range % 7 = 3"
     with subprocess.Popen(
         [sys.executable, "-m", "mannerly", "query", "--data-dir", str(data_dir),
          "--output", str(tmp_path / "never.parquet"), sql],
