@@ -1,13 +1,16 @@
 """Asking DuckDB: one statement that only reads, its rows as a stream, its errors in one line."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from mannerly.errors import StoreError, UsageError
+
+T = TypeVar("T")
 
 _ROWS_AT_A_TIME = 64
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(ANALYZE\s+)?(\([^)]*\)\s*)?", re.IGNORECASE)
@@ -56,6 +59,19 @@ def _reads(connection: duckdb.DuckDBPyConnection, kind: "duckdb.StatementType", 
     return False
 
 
+def interruptibly(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
+    """Let DuckDB work so that Ctrl-C ends it. Python hears of a signal when the main thread is back
+    from what it called, and DuckDB may not come back for hours: so another thread calls it, and
+    this one tells it to stop."""
+    with ThreadPoolExecutor(1) as other:
+        working = other.submit(work)
+        try:
+            return working.result()
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
+
+
 class Answer:
     """The result of a query, row by row; read once, never whole in memory.
 
@@ -67,13 +83,15 @@ class Answer:
     ) -> None:
         self._connection = connection
         with told_plainly():
-            connection.execute(sql, list(values))
+            interruptibly(connection, lambda: connection.execute(sql, list(values)))
         self.names = _distinct([str(column[0]) for column in connection.description or []])
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         while True:
             with told_plainly():
-                rows = self._connection.fetchmany(_ROWS_AT_A_TIME)
+                rows = interruptibly(
+                    self._connection, lambda: self._connection.fetchmany(_ROWS_AT_A_TIME)
+                )
             if not rows:
                 return
             yield from rows

@@ -8,7 +8,7 @@ from typing import TextIO
 import duckdb
 
 from mannerly.errors import UsageError
-from mannerly.reading.asking import Answer, told_plainly
+from mannerly.reading.asking import Answer, interruptibly, told_plainly
 from mannerly.reading.output import compression_of, layout_suffix
 from mannerly.reading.values import cell, json_line
 
@@ -77,4 +77,5 @@ def write_parquet(connection: duckdb.DuckDBPyConnection, sql: str, path: Path) -
     quoted = str(path).replace("'", "''")
     with told_plainly():
         # On a line of its own, the bracket is not lost in a comment that ends the query.
-        connection.execute(f"COPY ({sql}\n) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)")
+        copy = f"COPY ({sql}\n) TO '{quoted}' (FORMAT parquet, COMPRESSION zstd)"
+        interruptibly(connection, lambda: connection.execute(copy))
