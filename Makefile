@@ -20,13 +20,12 @@ services: setup  ## what only tests need from Debian's packages
 demo: setup  ## crawl a simulated web on this machine and look at the result
 	$(BIN)/mannerly demo
 
-# Tests that kill processes, judge times or measure memory have the machine for themselves.
-TOGETHER := tests/simulation tests/conformance tests/external tests/unit
-ALONE := tests/crash tests/e2e tests/hostile
+# The longest first, and the suite that rewrites its own asserts before those that import it.
+TESTS := tests/simulation tests/conformance tests/crash tests/e2e tests/external tests/hostile tests/unit
 
-test: setup services  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(TOGETHER)
-	$(BIN)/python -m pytest $(ALONE)
+test: setup services  ## all tests: two at a time, then those that want the machine for themselves
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not alone" $(TESTS)
+	$(BIN)/python -m pytest -m alone
 
 day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)
 	SIMULATED_SITES=10000 $(BIN)/python -m pytest tests/simulation/test_day.py

@@ -6,12 +6,16 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from mannerly.store import open_store
 from mannerly.url import SiteKey
 from tests.programs import QUICK, arguments, served, start
+
+pytestmark = pytest.mark.alone
 
 KILLS = 10
 DELAY_S = 0.3

@@ -16,6 +16,8 @@ from mannerly.store import open_store
 from tests.external.playing import Asking, Host, Players, listening, port_of
 from tests.programs import QUICK, arguments, mannerly, start
 
+pytestmark = pytest.mark.alone
+
 SITES = 30
 UNFORGIVING = {**QUICK, "--visit-timeout": "3s", "--connect-timeout": "3s", "--max-tries": "1",
                "--max-failures": "1"}  # fmt: skip

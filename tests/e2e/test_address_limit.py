@@ -14,6 +14,8 @@ import pytest
 from tests.external.playing import Asked, Asking, Host, Play, Players, listening, names, port_of
 from tests.programs import QUICK, arguments, mannerly
 
+pytestmark = pytest.mark.alone
+
 CROWDED = {f"crowd-{number}.test": f"127.0.0.{21 + number % 2}" for number in range(40)}
 """Sites and their addresses: forty on two."""
 QUIET = {f"quiet-{number}.test": f"127.0.1.{1 + number}" for number in range(10)}

@@ -13,6 +13,8 @@ from mannerly.store import open_store
 from mannerly.url import SiteKey
 from tests.programs import QUICK, Served, arguments, mannerly, served, start
 
+pytestmark = pytest.mark.alone
+
 SMALL = {"pages_mean": 8.0, "pages_max": 40, "body_mean": 6000, "links_min": 10, "links_max": 20}
 DELAY_S = 0.05
 

@@ -10,6 +10,8 @@ import pytest
 from mannerly.simweb.spec import preset
 from tests.programs import QUICK, arguments, mannerly, served, start
 
+pytestmark = pytest.mark.alone
+
 WORKERS = 10_000
 MEMORY = 1.5 * 2**30
 SAMPLE_S = 0.25

@@ -15,6 +15,8 @@ from tests.hostile.run import BODY_LIMIT, TIMEOUT_S, TRIES, Crawled, Row, crawl,
 from tests.hostile.site import Expected, Site
 from tests.hostile.suite import fits
 
+pytestmark = pytest.mark.alone
+
 MIB = 1024 * 1024
 SLACK_S = 2.0
 """For a server to notice that its client is gone: some look only every second."""

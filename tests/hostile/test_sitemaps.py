@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.hostile import ordinary, sitemaps
 from tests.hostile.catalogue import PAGES_A_SITE
 from tests.hostile.run import crawl, serving
+
+pytestmark = pytest.mark.alone
 
 MIB = 1024 * 1024
 GROWTH = 64 * MIB
