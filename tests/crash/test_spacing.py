@@ -31,8 +31,6 @@ from mannerly.store import open_store
 from mannerly.url import SiteKey
 from tests.programs import Served, arguments, mannerly, served, start
 
-pytestmark = pytest.mark.alone
-
 DELAY_S = 1.0
 CRAWL_DELAY_S = 3.0
 VISIT_TIMEOUT_S = 3.0

@@ -188,10 +188,19 @@ def test_memory_does_not_grow_with_the_result(data_dir: Path) -> None:
     assert many - few < 120_000, "kB, for a result of 200,000 kB"
 
 
+HEARING = """
+import signal
+from mannerly.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+"""The program, also where it is started by one that ignores Ctrl-C and hands that down."""
+
+
 def test_ctrl_c_ends_a_long_query(data_dir: Path, tmp_path: Path) -> None:
     sql = "SELECT count(*) FROM range(1_000_000_000_000) a WHERE a.range % 7 = 3"
     with subprocess.Popen(
-        [sys.executable, "-m", "mannerly", "query", "--data-dir", str(data_dir),
+        [sys.executable, "-c", HEARING, "query", "--data-dir", str(data_dir),
          "--output", str(tmp_path / "never.parquet"), sql],
         stderr=subprocess.PIPE, text=True, env={**environment(), "TMPDIR": str(tmp_path)},
     ) as process:  # fmt: skip
@@ -200,7 +209,10 @@ def test_ctrl_c_ends_a_long_query(data_dir: Path, tmp_path: Path) -> None:
             assert time.monotonic() < deadline
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
         assert process.stderr is not None
         told = process.stderr.read()
     assert (process.returncode, told) == (130, "\ninterrupted\n")
