@@ -46,7 +46,7 @@ def pages_of(data: Path, site: str) -> int:
         "query", "--data-dir", str(data), "--format", "json",
         f"SELECT count(*) AS n FROM pages WHERE site = '{site}'",
     )  # fmt: skip
-    return int(json.loads(done.stdout)["n"]) if done.returncode == 0 and done.stdout else 0
+    return int(json.loads(done.stdout)[0]["n"]) if done.returncode == 0 and done.stdout else 0
 
 
 def test_what_is_not_a_domain_is_refused(tmp_path: Path) -> None:
