@@ -34,6 +34,7 @@ from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.frontier.sqlite.checking import compact, quick_check
 from mannerly.model import Caps
 from mannerly.observe.tally import Tally
+from mannerly.parse.charset import load_detector
 from mannerly.politeness.addresses import AddressSlots
 from mannerly.politeness.gate import RobotsCache
 from mannerly.politeness.pacing import PacePolicy
@@ -235,6 +236,7 @@ def make_crawler(
     tally.left_out = sieve.left_out
     if sieve.guard is not None:
         tally.closed = sieve.guard.closed
+    load_detector()
     bench = Workbench()
     ledger = Ledger(keeps_exchanges="warc" in config.store.keep)
     run = run_record(config, world, writer)

@@ -59,6 +59,14 @@ def _identified(body: bytes, content_type: str, *, html: bool) -> tuple[str, byt
     return name, body
 
 
+def load_detector() -> None:
+    """Load what guesses encodings: 27 MiB, better taken at the start of a crawl than in the middle,
+    when a server decides."""
+    import chardet  # noqa: PLC0415 - takes longer to load than all else, and few commands need it
+
+    chardet.detect(b"\xe9")
+
+
 def _detected(body: bytes) -> str:
     """What the text around the bytes that are not ASCII looks like."""
     pieces = [
