@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from mannerly.engine.overload import EXCUSES
 from tests.hostile import catalogue, ordinary
 from tests.hostile.run import BODY_LIMIT, TIMEOUT_S, TRIES, Crawled, Row, crawl, serving
 from tests.hostile.site import Expected, Site
@@ -123,11 +122,10 @@ def test_no_site_is_asked_more_often_than_it_may(crawls: Crawls) -> None:
     too_many = {}
     for site in crawls.hostile:
         times = sum(n for host, n in asked.items() if f".{host}".endswith(f".{site.host}"))
-        # One more than tries: a kept connection that turns out to be closed is opened anew. And
-        # what failed while the crawler itself was late is excused, so many times a site.
-        most = (TRIES + 1) * len(site.expected) + EXCUSES
-        if site.most_requests is not None:
-            most = site.most_requests
+        # One more than tries: a kept connection that turns out to be closed is opened anew.
+        most = (
+            (TRIES + 1) * len(site.expected) if site.most_requests is None else site.most_requests
+        )
         if times > most:
             too_many[site.host] = (times, most)
     assert too_many == {}

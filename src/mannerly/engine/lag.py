@@ -37,10 +37,12 @@ def lost_s(lags: Iterable[Lag], from_at: float, to_at: float) -> float:
     return sum(max(0.0, min(lag.woke_at, to_at) - max(lag.due_at, from_at)) for lag in lags)
 
 
-def is_ours(lags: Iterable[Lag], from_at: float, to_at: float) -> bool:
-    """May a visit of this span have failed because we were late?"""
+def is_ours(
+    lags: Iterable[Lag], from_at: float, to_at: float, *, least_s: float = NOTICED_S
+) -> bool:
+    """May a visit of this span have failed because we were late, by `least_s` at least?"""
     lost = lost_s(lags, from_at, to_at)
-    return lost >= NOTICED_S and lost >= OURS_SHARE * (to_at - from_at)
+    return lost >= least_s and lost >= OURS_SHARE * (to_at - from_at)
 
 
 class LagWatch:
@@ -64,9 +66,9 @@ class LagWatch:
         finally:
             self._due_at = None
 
-    def was_late(self, from_at: float, to_at: float) -> bool:
+    def was_late(self, from_at: float, to_at: float, *, least_s: float = NOTICED_S) -> bool:
         """`is_ours`, by what is known so far."""
-        return is_ours(self._since(from_at), from_at, to_at)
+        return is_ours(self._since(from_at), from_at, to_at, least_s=least_s)
 
     def worst_s(self, since_at: float) -> float:
         """The longest lag that ended after `since_at`."""

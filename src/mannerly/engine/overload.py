@@ -1,7 +1,8 @@
 """When we are the slow ones: nobody else is blamed, and less is done at once.
 
 **Blame.** A failure that a late process can cause (a time-out, a connection that a server gave up)
-in a visit that lost a tenth of its time to lags of ours is excused: the URL stays where it is with
+in a visit that lost a tenth of its time to lags of ours (for the latter, two seconds at least) is
+excused: the URL stays where it is with
 its tries, the site keeps its count of failures and rests its ordinary delay. A site is excused at
 most `EXCUSES` times in a row; from then on its failures count, until it answers. So one that never
 answers costs a crawler that always lags `EXCUSES` visits more a run, and not for ever.
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mannerly.clock import Clock
-from mannerly.engine.lag import LagWatch
+from mannerly.engine.lag import NOTICED_S, LagWatch
 from mannerly.engine.plan import EnginePlan
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
@@ -35,11 +36,11 @@ LEAST = 8
 LONG_SHARE = 0.05
 """A lag of this part of a visit's time-out is long: a visit waits for the loop more than once."""
 
-LATE_FAILURES = frozenset(
-    {Outcome.TIMED_OUT, Outcome.DNS_TROUBLE, Outcome.TLS_FAILED, Outcome.BROKEN}
-)
-"""What a process that is late brings about: time-outs of its visits and look-ups, and servers that
-have given it up, in the handshake or later. Of failed connections only those that timed out."""
+GIVEN_UP = frozenset({Outcome.DNS_TROUBLE, Outcome.TLS_FAILED, Outcome.BROKEN})
+"""What servers do to a process that is late, besides its own time-outs: they give it up."""
+PATIENCE_S = 2.0
+"""What every server has. One that breaks off although we were not later than this means it, however
+short the visit: it may have lasted no longer than a hiccup of ours."""
 
 
 def floor_of(workers: int) -> int:
@@ -105,9 +106,11 @@ class Overload:
         """Is what the visit that began then came to our own fault? Counted, if so."""
         if fetched.failure is None:
             return False
-        if not (fetched.timed_out or fetched.failure in LATE_FAILURES):
+        timed_out = fetched.timed_out or fetched.failure is Outcome.TIMED_OUT
+        if not (timed_out or fetched.failure in GIVEN_UP):
             return False
-        if not self._watch.was_late(began_at, fetched.ended_at):
+        least_s = NOTICED_S if timed_out else PATIENCE_S
+        if not self._watch.was_late(began_at, fetched.ended_at, least_s=least_s):
             return False
         if not self._excuses.give(site):
             return False

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from mannerly.config import build
 from mannerly.engine.lag import LagWatch
-from mannerly.engine.overload import EXCUSES, Excuses, Overload, adjusted, floor_of
+from mannerly.engine.overload import (
+    EXCUSES,
+    PATIENCE_S,
+    Excuses,
+    Overload,
+    adjusted,
+    floor_of,
+)
 from mannerly.engine.plan import EnginePlan
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
@@ -134,6 +141,16 @@ def test_only_what_a_late_process_can_cause_is_excused_and_only_while_it_is_late
         assert not overload.excuses("a.example", failed(other, 1012.0), 1000.0)
     in_vain = failed(Outcome.CONNECT_FAILED, 1012.0, timed_out=True)
     assert overload.excuses("a.example", in_vain, 1000.0)
+
+
+def test_who_breaks_off_during_a_hiccup_of_ours_means_it() -> None:
+    """The lag is all of the visit, and still shorter than any server's patience."""
+    clock = HandClock()
+    overload = asyncio.run(overloaded(clock))
+    began_at = 1010.0 - PATIENCE_S / 2
+    for failure in (Outcome.DNS_TROUBLE, Outcome.TLS_FAILED, Outcome.BROKEN):
+        assert not overload.excuses("a.example", failed(failure, 1010.0), began_at)
+    assert overload.excuses("a.example", failed(Outcome.TIMED_OUT, 1010.0), began_at)
 
 
 def test_a_site_that_never_answers_is_not_excused_for_ever() -> None:
