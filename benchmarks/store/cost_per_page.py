@@ -28,7 +28,7 @@ import zstandard
 
 from mannerly.clock import SystemClock
 from mannerly.evidence import RequestRecord
-from mannerly.model import Exchange, FetchRecord, LinkRecord, PageRecord
+from mannerly.records import Exchange, FetchRecord, LinkRecord, PageRecord
 from mannerly.store import JournalStore, Rows
 from mannerly.store.contract import Record
 

@@ -21,7 +21,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from mannerly.clock import SystemClock
-from mannerly.model import Exchange, FetchRecord, LinkRecord, PageRecord
+from mannerly.records import Exchange, FetchRecord, LinkRecord, PageRecord
 from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
 from mannerly.store.disk import Disk
 

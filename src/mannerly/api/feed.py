@@ -14,7 +14,7 @@ from typing import Any
 from mannerly.api.page import Page
 from mannerly.engine.consumer import Response
 from mannerly.errors import ExtractError
-from mannerly.model import ExtractRecord, PageRecord
+from mannerly.records import ExtractRecord, PageRecord
 from mannerly.store.contract import Rows
 
 HELD_PAGES = 500

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Self
 
-from mannerly.model import PageRecord
+from mannerly.records import PageRecord
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

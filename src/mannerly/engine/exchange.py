@@ -2,7 +2,7 @@
 beyond it. No I/O."""
 
 from mannerly.fetch.contract import Fetched
-from mannerly.model import Exchange
+from mannerly.records import Exchange
 
 _PARTIAL = 206
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from mannerly.model import Lease, LinkRecord, QueuedUrl
+from mannerly.model import Lease, QueuedUrl
 from mannerly.parse.contract import Href, LinkKind
+from mannerly.records import LinkRecord
 from mannerly.url import Resolved
 
 _ELEMENTS = {

@@ -14,19 +14,16 @@ from mannerly.fetch.contract import Fetched
 from mannerly.model import (
     Commit,
     Deferred,
-    ExtractRecord,
-    FetchRecord,
     Lease,
-    LinkRecord,
     NewUrl,
     Outcome,
-    PageRecord,
     QueuedUrl,
     Released,
     RobotsRecord,
     RobotsSeen,
     Settled,
 )
+from mannerly.records import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.store.contract import Rows
 
 _BYTES_A_LINK = 150

@@ -12,19 +12,11 @@ from mannerly.engine.requests import NOTHING, Basis
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched, TlsFacts
 from mannerly.fetch.decode import decode
-from mannerly.model import (
-    ExtractRecord,
-    FetchRecord,
-    Lease,
-    LinkRecord,
-    NewUrl,
-    Outcome,
-    PageRecord,
-    QueuedUrl,
-)
+from mannerly.model import Lease, NewUrl, Outcome, QueuedUrl
 from mannerly.parse import main_text_of, parse
 from mannerly.parse.contract import Parsed
 from mannerly.politeness.tags import Tags, header_tags, is_over
+from mannerly.records import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.url import Resolved
 
 MAX_HEADER = 500

@@ -30,7 +30,7 @@ from typing import TypeVar
 
 from mannerly.clock import Clock
 from mannerly.errors import CrawlBusyError, StoreError
-from mannerly.model import Exchange
+from mannerly.records import Exchange
 from mannerly.store import frames, rolling
 from mannerly.store.contract import Rows
 from mannerly.store.disk import DISK, Disk

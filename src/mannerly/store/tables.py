@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 
 from mannerly.errors import SchemaError
 from mannerly.evidence import RequestRecord, RunRecord
-from mannerly.model import ExtractRecord, FetchRecord, LinkRecord, PageRecord
+from mannerly.records import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.store.contract import Record
 from mannerly.store.warc.archivist import WarcRow
 

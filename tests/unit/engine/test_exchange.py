@@ -5,7 +5,8 @@ import pytest
 from mannerly.engine.exchange import exchange_of
 from mannerly.engine.ledger import Ledger
 from mannerly.fetch.contract import Fetched, TlsFacts
-from mannerly.model import Exchange, Lease, Outcome
+from mannerly.model import Lease, Outcome
+from mannerly.records import Exchange
 from tests.unit.engine.urls import HOME, responded
 
 LEASE = Lease("example.org", 1, 2, [], [], 0, 0.0)

@@ -10,9 +10,10 @@ from mannerly.engine import page as page_module
 from mannerly.engine.page import PageReader, Reading
 from mannerly.engine.plan import EnginePlan
 from mannerly.fetch.contract import Fetched
-from mannerly.model import Lease, PageRecord, Priority
+from mannerly.model import Lease, Priority
 from mannerly.parse import parse
 from mannerly.parse.contract import Parsed
+from mannerly.records import PageRecord
 from mannerly.url import LeftOut, Standing, url_hash
 from mannerly.url.yields import PROVEN
 from tests.unit.engine.urls import queued, sieve

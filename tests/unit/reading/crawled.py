@@ -6,7 +6,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from mannerly.cli import app
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.records import FetchRecord, PageRecord
 from mannerly.store import JournalStore, Rows
 from mannerly.url import SiteKey, host_of, url_hash
 from tests.unit.store.store_records import StillClock, fetch, page

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import UsageError
-from mannerly.model import Exchange
+from mannerly.records import Exchange
 from mannerly.store import JournalStore, Rows
 from tests.unit.reading.crawled import fetch_of, page_of, run, run_well
 from tests.unit.store.store_records import StillClock

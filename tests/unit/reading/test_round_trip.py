@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from warcio.archiveiterator import ArchiveIterator
 
-from mannerly.model import PageRecord
 from mannerly.reading.documents import Document, as_markdown
+from mannerly.records import PageRecord
 from tests.unit.reading.crawled import fill, page_of, run, run_well
 
 # Lone surrogates cannot be stored: the store has its own test of what becomes of them.

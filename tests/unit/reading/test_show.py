@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import UsageError
-from mannerly.model import ExtractRecord
+from mannerly.records import ExtractRecord
 from mannerly.store import JournalStore, Rows
 from tests.unit.reading.crawled import fetch_of, fill, page_of, run, run_well
 from tests.unit.store.store_records import StillClock

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mannerly.evidence import RequestRecord
-from mannerly.model import Exchange, FetchRecord, PageRecord
+from mannerly.records import Exchange, FetchRecord, PageRecord
 from mannerly.store import open_store
 from mannerly.store.disk import Disk
 

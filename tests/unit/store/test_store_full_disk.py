@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import StoreError
-from mannerly.model import Exchange, FetchRecord, PageRecord
+from mannerly.records import Exchange, FetchRecord, PageRecord
 from mannerly.store import JournalStore, Rows
 from tests.unit.store.store_records import StillClock, exchange, fetch, page, parquet_hashes, seen
 

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from mannerly.errors import NoCrawlError
-from mannerly.model import FetchRecord, PageRecord
+from mannerly.records import FetchRecord, PageRecord
 from mannerly.store import JournalStore, Rows, open_store, segments
 from mannerly.store.layout import Layout
 from mannerly.store.tables import PAGES, VIEWS

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from mannerly.model import Exchange
+from mannerly.records import Exchange
 from mannerly.store.layout import temporary
 from mannerly.store.tables import WARC, decode, encode, public
 from mannerly.store.warc import records

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from mannerly.model import Exchange
+from mannerly.records import Exchange
 from mannerly.store.warc import records
 from mannerly.store.warc.records import Original
 

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b, sha1
 from typing import NamedTuple
 
-from mannerly.model import Exchange
+from mannerly.records import Exchange
 from mannerly.store.warc.member import packed, stored
 
 REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
