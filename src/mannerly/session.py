@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mannerly import assemble, joining
+from mannerly import assemble, joining, memory
 from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
@@ -80,6 +80,7 @@ async def crawl(
     """Run a crawl in this process. `UsageError` before anything was changed."""
     source = (host.seeds if host is not None else None) or config.crawl.seed_file
     _check_input(config, source, resume=resume)
+    memory.give_back()
     with _threads(config) as world:
         stored = await assemble.stored_settings(config, world)
         config = joining.joined(config, stored, resume=resume)

@@ -4,7 +4,6 @@ from typing import Final
 
 from mannerly.clock import Clock
 from mannerly.errors import ConfigError, UrlError
-from mannerly.fetch import memory
 from mannerly.fetch.connect import NOT_ADMITTED, Connector, FetchFailure
 from mannerly.fetch.contract import Admit, Fetched, anywhere
 from mannerly.fetch.deadline import Deadline
@@ -41,8 +40,6 @@ class HttpTransport:
         connect_timeout_s: float = 10.0,
         header_limit: int = 64 * 1024,
     ) -> None:
-        # Bodies are the largest things there are; without this a burst of them stays for ever.
-        memory.give_back()
         self._clock = clock
         self._header_limit = header_limit
         self._request_tail = _request_tail(user_agent, contact, accept_language)

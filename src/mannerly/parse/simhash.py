@@ -68,9 +68,8 @@ def _simhash(data: bytes) -> int:
     while len(hashes) > MAX_FEATURES:
         hashes = hashes[hashes & _ONE == 0] >> _ONE
     votes = np.unpackbits(hashes.view(np.uint8)).reshape(-1, 64)
-    # A product with ones: half the cost of a sum over the first axis. It is still the dearest step,
-    # which is why so few features vote.
-    counts = np.ones(len(votes), np.float32) @ votes
+    # A product with ones would take 7 us less, and 32 MiB for what BLAS sets aside.
+    counts = np.add.reduce(votes, axis=0, dtype=np.uint16)
     return _signed(int.from_bytes(np.packbits(counts * 2 > len(votes)).tobytes(), "big"))
 
 

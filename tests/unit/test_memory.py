@@ -6,7 +6,7 @@ import sys
 PROGRAM = """
 import sys
 from pathlib import Path
-from mannerly.fetch.memory import give_back
+from mannerly.memory import give_back
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
