@@ -38,6 +38,8 @@ OF_ONE_RUN = frozenset(
         "max_duration",
         "log_level",
         "progress",
+        "dashboard",
+        "dashboard_token",
         "slow_operation",
         "suffix_file",
     }

@@ -20,6 +20,7 @@ from mannerly import assemble, joining, memory
 from mannerly.assemble import World
 from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
+from mannerly.dashboard import dashboard_at
 from mannerly.datadir import SUFFIXES, held
 from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
@@ -38,9 +39,11 @@ from mannerly.observe.tally import Tally
 from mannerly.reviving import bring_back_the_dead
 from mannerly.seeding import Seeding, load_seeds
 from mannerly.showing import shown
+from mannerly.steering import Steering
 from mannerly.store import JournalStore
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
+from mannerly.watching import Watch
 
 log = logging.getLogger(__name__)
 
@@ -200,6 +203,8 @@ async def _run(
         segment_age_s=config.engine.segment_age,
         facts=assemble.crawl_facts(config, label),
     )
+    consumer = host.consumer if host is not None else NOBODY
+    watch = Watch(config, tally, world.timings, world.clock, consumer)
     crawler = assemble.make_crawler(
         config,
         world,
@@ -212,7 +217,7 @@ async def _run(
         workers=workers,
         tally=tally,
         fetched_before=(await frontier.stats()).fetched,
-        consumer=host.consumer if host is not None else NOBODY,
+        consumer=watch,
     )
     operations.clear(data_dir)
     try:
@@ -221,8 +226,9 @@ async def _run(
         if host is not None:
             host.on_start(crawler)
         written = OperationsFile(data_dir, writer, label, world.timings, tally)
-        with obeyed, written:
-            async with shown(view, tally, frontier, world.clock, workers):
+        steering = Steering(config, crawler, frontier, site_key, exclusions)
+        with obeyed, written, dashboard_at(config, watch.snapshot, steering):
+            async with shown(view, tally, frontier, world.clock, workers), watch.counting(frontier):
                 because = await crawler.run()
     except BaseExceptionGroup as group:
         ours, others = group.split(MannerlyError)
