@@ -41,6 +41,7 @@ def took(seconds: float, times: int) -> Durations:
         (replace(QUIET, in_flight=490, durations=took(2.0, 50)), Limit.NETWORK),
         (replace(QUIET, in_flight=490, durations=took(0.3, 50), dns_s=40.0), Limit.DNS),
         (replace(QUIET, in_flight=0, counts=Counts()), Limit.NOTHING_LEFT),
+        (replace(QUIET, in_flight=3, counts=Counts(sites_waiting=3)), Limit.NETWORK),
         (BEFORE, Limit.UNKNOWN),
     ],
 )
