@@ -51,12 +51,13 @@ _LEAVES_SVG = frozenset(
 )
 
 
-def defused(body: bytes, tags: int) -> bytes:
+def defused(body: bytes, tags: int, formatting: int) -> bytes:
     """`body`, or a form of it that is parsed in bounded time and memory.
 
-    `tags`: how many `<` it has, at most.
+    `tags`: how many `<` it has, `formatting`: how many start tags of formatting elements with
+    attributes; both at most.
     """
-    if tags > _MANY_TAGS or _may_reopen(body, tags):
+    if tags > _MANY_TAGS or (formatting * tags > _MAX_COPIES and _may_reopen(body, tags)):
         body = _FORMATTING_TAG.sub(b"x-", body)
     if tags > _MANY_TAGS:
         body = body[: _shallow(body)]

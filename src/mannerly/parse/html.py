@@ -6,13 +6,13 @@ where they are.
 """
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 import pcre2
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from mannerly.parse.anchors import anchors_of
-from mannerly.parse.blocks import lines, marked
+from mannerly.parse.blocks import Seen, lines, marked
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Parsed
 from mannerly.parse.crop import cropped
@@ -23,17 +23,18 @@ MAX_LINKS = 5_000
 MAX_TEXT = 1_000_000
 
 _WANTED = "[href],meta,title,script"
-_RARE: Final = tuple(
-    (pcre2.compile(source, pcre2.IGNORECASE, jit=True), selectors)
-    for source, selectors in (
-        (rb"<h[1-3]", ",h1,h2,h3"),
-        (rb"<h[4-6]", ",h4,h5,h6"),
-        (rb"<style", ",style"),
-        (rb"<iframe", ",iframe"),
-        (rb"<frame", ",frame"),
-        (rb"<no(?:script|frames|embed)", ",noscript,noframes,noembed"),
-    )
+_RARE: Final = (
+    (Seen.TOP_HEADINGS, ",h1,h2,h3"),
+    (Seen.LOW_HEADINGS, ",h4,h5,h6"),
+    (Seen.STYLE, ",style"),
+    (Seen.IFRAME, ",iframe"),
+    (Seen.FRAME, ",frame"),
+    (Seen.FALLBACK, ",noscript,noframes,noembed"),
 )
+_SELECTORS: Final = [
+    _WANTED + "".join(names for one, names in _RARE if one & seen) for seen in range(2 ** len(Seen))
+]
+"""By what was seen."""
 _HIDING: Final = tuple(
     (pcre2.compile(source, pcre2.IGNORECASE, jit=True), selectors)
     for source, selectors in (
@@ -56,13 +57,12 @@ def parse_html(
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
-    tree, source = tree_of(source)
+    tree, source, seen = tree_of(source)
     page = Parsed(charset=charset, language=_language(tree))
     if anchors:
         page.anchors = anchors_of(tree, max_links)
     facts = PageFacts(page, agent, max_links)
-    wanted = _WANTED + "".join(names for seen, names in _RARE if seen.search(source))
-    facts.read(tree.css(wanted))
+    facts.read(tree.css(_SELECTORS[seen]))
     for node in facts.unseen:
         node.decompose()
     remove_hidden(tree, source)
@@ -72,12 +72,22 @@ def parse_html(
     return page
 
 
-def tree_of(source: bytes) -> tuple[LexborHTMLParser, bytes]:
-    """The tree of a UTF-8 document, in bounded time and memory, and what was parsed."""
+class Tree(NamedTuple):
+    """A document in bounded time and memory."""
+
+    tree: LexborHTMLParser
+    source: bytes
+    """What was parsed."""
+    seen: int
+    """`Seen`."""
+
+
+def tree_of(source: bytes) -> Tree:
+    """The tree of a UTF-8 document."""
     # Marked first: what is renamed to defuse it is no longer known to be inline.
-    tags = source.count(b"<")
-    source = defused(marked(cropped(source, tags)), tags)
-    return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS), source
+    source, tags, seen, formatting = marked(source)
+    source = defused(cropped(source, tags), tags, formatting)
+    return Tree(LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS), source, seen)
 
 
 def remove_hidden(tree: LexborHTMLParser, source: bytes) -> None:

@@ -51,7 +51,7 @@ def main_text(body: bytes, content_type: str, *, max_text: int = MAX_TEXT) -> st
     _, source = to_utf8(body, content_type)
     source = source.translate(None, b"\x0e\x0f")
     source = _LINK_END.sub(b"\x0f<", _LINK.sub(b"\x0e<", source))
-    tree, source = tree_of(source)
+    tree, source, _ = tree_of(source)
     root = tree.body
     if root is None:
         return ""
