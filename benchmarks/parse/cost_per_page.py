@@ -27,9 +27,9 @@ from mannerly import memory
 from mannerly.parse import main_text, parse_html
 from mannerly.parse.blocks import lines, marked
 from mannerly.parse.charset import to_utf8
-from mannerly.parse.crop import cropped
+from mannerly.parse.crop import pieces
 from mannerly.parse.defuse import defused
-from mannerly.parse.html import MAX_TEXT, tree_of
+from mannerly.parse.html import MAX_TEXT, pieces_of
 from mannerly.politeness.robots import parse_robots
 from mannerly.url import SiteKey, resolve
 
@@ -41,11 +41,11 @@ ROUNDS = 7
 
 def bounded(page: bytes) -> Callable[[], object]:
     source, tags, _, formatting = marked(page)
-    return lambda: defused(cropped(source, tags), tags, formatting)
+    return lambda: [defused(piece, tags, formatting) for piece in pieces(source, tags)]
 
 
 def text_of(page: bytes) -> Callable[[], object]:
-    tree = tree_of(page).tree
+    tree = next(pieces_of(page)).tree()
     return lambda: lines(tree.body.text_lexbor() if tree.body else "", MAX_TEXT)
 
 

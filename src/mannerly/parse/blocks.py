@@ -24,6 +24,10 @@ except ImportError:
     from mannerly.parse.blocks_plain import marked as _marked
 
 
+MARK = b"\f"
+"""Where a line of the text ends."""
+
+
 class Seen(IntFlag):
     """Elements that few pages have, so that only those that have them are asked for them."""
 

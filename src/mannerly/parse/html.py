@@ -6,6 +6,7 @@ where they are.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import pcre2
@@ -15,7 +16,7 @@ from mannerly.parse.anchors import anchors_of
 from mannerly.parse.blocks import Seen, lines, marked
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Parsed
-from mannerly.parse.crop import cropped
+from mannerly.parse.crop import MAX_TAGS, pieces
 from mannerly.parse.defuse import defused
 from mannerly.parse.facts import PageFacts
 
@@ -57,37 +58,54 @@ def parse_html(
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
-    tree, source, seen = tree_of(source)
-    page = Parsed(charset=charset, language=_language(tree))
-    if anchors:
-        page.anchors = anchors_of(tree, max_links)
+    page = Parsed(charset=charset)
     facts = PageFacts(page, agent, max_links)
-    facts.read(tree.css(_SELECTORS[seen]))
-    for node in facts.unseen:
-        node.decompose()
-    remove_hidden(tree, source)
-    facts.read_headings()
-    if tree.body is not None:
-        page.text = lines(tree.body.text_lexbor(), max_text)
+    texts = []
+    for piece in pieces_of(source):
+        # The tree is gone before the next one is made.
+        if text := _read(piece, facts, max_text, anchors=anchors):
+            texts.append(text)
+            max_text -= len(text) + 1
+            if max_text <= 0:
+                break
+    page.text = "\n".join(texts)
     return page
 
 
-class Tree(NamedTuple):
-    """A document in bounded time and memory."""
+class Piece(NamedTuple):
+    """What is parsed at once: nearly always the whole document."""
 
-    tree: LexborHTMLParser
     source: bytes
-    """What was parsed."""
     seen: int
     """`Seen`."""
+    first: bool
+
+    def tree(self) -> LexborHTMLParser:
+        """In bounded time and memory."""
+        return LexborHTMLParser(self.source, options=LexborDocumentOptions.WO_EVENTS)
 
 
-def tree_of(source: bytes) -> Tree:
-    """The tree of a UTF-8 document."""
+def pieces_of(source: bytes) -> Iterator[Piece]:
+    """Of a UTF-8 document."""
     # Marked first: what is renamed to defuse it is no longer known to be inline.
     source, tags, seen, formatting = marked(source)
-    source = defused(cropped(source, tags), tags, formatting)
-    return Tree(LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS), source, seen)
+    tags_of_piece = min(tags, MAX_TAGS)
+    for n, piece in enumerate(pieces(source, tags)):
+        yield Piece(defused(piece, tags_of_piece, formatting), seen, first=n == 0)
+
+
+def _read(piece: Piece, facts: PageFacts, max_text: int, *, anchors: bool) -> str:
+    """Reads the facts of a piece, and gives its text."""
+    tree = piece.tree()
+    if piece.first:
+        facts.page.language = _language(tree)
+    if anchors:
+        facts.add_anchors(anchors_of(tree, facts.max_links))
+    for node in facts.read(tree.css(_SELECTORS[piece.seen])):
+        node.decompose()
+    remove_hidden(tree, piece.source)
+    facts.read_headings()
+    return lines(tree.body.text_lexbor(), max_text) if tree.body is not None else ""
 
 
 def remove_hidden(tree: LexborHTMLParser, source: bytes) -> None:
