@@ -40,8 +40,8 @@ ROUNDS = 7
 
 
 def bounded(page: bytes) -> Callable[[], object]:
-    source, tags, _, formatting = marked(page)
-    return lambda: [defused(piece, tags, formatting) for piece in pieces(source, tags)]
+    whole = marked(page)
+    return lambda: [defused(piece, whole.tags, whole.left_open) for piece in pieces(whole)]
 
 
 def text_of(page: bytes) -> Callable[[], object]:

@@ -23,6 +23,7 @@ from mannerly.units import (
     duration,
     email,
     endpoint,
+    memory_size,
     one_of,
     parameters,
     path,
@@ -344,6 +345,13 @@ class EngineSection:
         meta="TIME",
         shown="5m",
     )
+    memory_limit: int = _option(
+        0,
+        memory_size,
+        "Memory that each process may take: near it, less is done at once. 0 is no limit.",
+        meta="SIZE",
+        shown="no limit",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,6 +366,14 @@ class StoreSection:
         "warc (requests and responses as they went over the wire).",
         meta="LIST",
         shown="pages only",
+    )
+    min_free_disk: int = _option(
+        512 * 2**20,
+        size,
+        "With less room than this on a disk of the crawl, nothing new is fetched until there is "
+        "more. 0 is to fill it.",
+        meta="SIZE",
+        shown="512MiB",
     )
 
 

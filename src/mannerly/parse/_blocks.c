@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* With fewer, the attributes of one tag cost at most a third of a second: see `crop`. */
+#define MANY_BYTES (64 * 1024)
+
 /* As in `blocks.Seen`. */
 enum {
     TOP_HEADINGS = 1,
@@ -35,8 +38,87 @@ static inline int is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c
 
 typedef struct {
     int seen;
-    Py_ssize_t formatting; /* start tags of formatting elements with attributes */
+    Py_ssize_t left_open; /* formatting elements with attributes, not closed right behind their text */
 } Survey;
+
+static inline int ends_value(char c)
+{
+    return is_blank((unsigned char)c) || c == '"' || c == '\'' || c == '<' || c == '>' ||
+           c == '=' || c == '`';
+}
+
+static inline int ends_name(char c) { return (ends_value(c) && c != '`') || c == '/'; }
+
+/* Behind the `>` of a tag whose attributes begin at `at`, if it is written so plainly that nobody
+   can see its end elsewhere; else NULL. */
+static const char *plain_attributes(const char *at, const char *end)
+{
+    for (;;) {
+        if (at < end && *at == '>')
+            return at + 1;
+        if (at >= end || !(is_blank((unsigned char)*at) || *at == '/'))
+            return NULL;
+        while (at < end && (is_blank((unsigned char)*at) || *at == '/'))
+            at++;
+        const char *name = at;
+        while (at < end && !ends_name(*at))
+            at++;
+        if (at == name)
+            continue;
+        const char *value = at;
+        while (value < end && is_blank((unsigned char)*value))
+            value++;
+        if (value >= end || *value != '=')
+            continue;
+        for (value++; value < end && is_blank((unsigned char)*value); value++)
+            ;
+        if (value >= end)
+            return NULL;
+        if (*value == '"' || *value == '\'') {
+            for (at = value + 1; at < end && *at != *value; at++)
+                if (*at == '<' || *at == '>')
+                    return NULL;
+            if (at >= end)
+                return NULL;
+            at++;
+            continue;
+        }
+        for (at = value; at < end && !ends_value(*at); at++)
+            ;
+        if (at == value || at >= end || !(is_blank((unsigned char)*at) || *at == '>'))
+            return NULL;
+    }
+}
+
+static int is_named(const char *at, const char *end, const char *name, Py_ssize_t length)
+{
+    if (end - at < length)
+        return 0;
+    for (Py_ssize_t i = 0; i < length; i++)
+        if ((at[i] | 0x20) != (name[i] | 0x20))
+            return 0;
+    return 1;
+}
+
+/* Whether a formatting element is closed right behind its text, which may have spans in it. */
+static int closes_soon(const char *name, Py_ssize_t length, const char *end)
+{
+    const char *at = plain_attributes(name + length, end);
+    while (at != NULL && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        if (end - at > 1 && at[1] == '/') {
+            if (is_named(at + 2, end, name, length) && at + 2 + length < end && at[2 + length] == '>')
+                return 1;
+            if (!(is_named(at + 2, end, "span", 4) && at + 6 < end && at[6] == '>'))
+                return 0;
+            at += 7;
+        } else if (is_named(at + 1, end, "span", 4)) {
+            at = plain_attributes(at + 5, end);
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
 
 /* Whether a tag separates. `name` is where its name begins: a letter. */
 static int separates(const char *name, const char *end, int closing, Survey *survey)
@@ -58,8 +140,8 @@ static int separates(const char *name, const char *end, int closing, Survey *sur
     case N3('b', 'i', 'g'): case N4('c', 'o', 'd', 'e'): case N4('f', 'o', 'n', 't'):
     case N4('n', 'o', 'b', 'r'): case N5('s', 'm', 'a', 'l', 'l'):
     case N6('s', 't', 'r', 'i', 'k', 'e'): case N6('s', 't', 'r', 'o', 'n', 'g'):
-        if (!closing && after != '>')
-            survey->formatting++;
+        if (!closing && after != '>' && !closes_soon(name, length, end))
+            survey->left_open++;
         return 0;
     case N5('s', 't', 'y', 'l', 'e'):
         survey->seen |= STYLE;
@@ -154,6 +236,35 @@ static void keep_lines(char *from, char *end)
     }
 }
 
+/* The longest stretch without a `>`, but for those in quoted values: no tag is longer. */
+static Py_ssize_t longest_stretch(const char *at, const char *end)
+{
+    Py_ssize_t longest = 0;
+    const char *begin = at;
+    for (; at < end; at++) {
+        if (*at == '>') {
+            if (at - begin > longest)
+                longest = at - begin;
+            begin = at + 1;
+        } else if (*at == '=') {
+            const char *value = at + 1;
+            while (value < end && is_blank((unsigned char)*value))
+                value++;
+            if (value >= end || (*value != '"' && *value != '\''))
+                continue;
+            const char quote = *value++;
+            while (value < end && *value != quote && *value != '>')
+                value++;
+            if (value >= end || *value == quote)
+                continue;
+            while (value < end && *value != quote)
+                value++;
+            at = value - 1;
+        }
+    }
+    return end - begin > longest ? end - begin : longest;
+}
+
 static PyObject *marked(PyObject *Py_UNUSED(module), PyObject *source)
 {
     char *from;
@@ -198,7 +309,8 @@ static PyObject *marked(PyObject *Py_UNUSED(module), PyObject *source)
         keep_lines(to, out);
     if (_PyBytes_Resize(&result, out - to) < 0)
         return NULL;
-    return Py_BuildValue("(Nnin)", result, tags, survey.seen, survey.formatting);
+    Py_ssize_t longest = length > MANY_BYTES ? longest_stretch(from, end) : 0;
+    return Py_BuildValue("(Nninn)", result, tags, survey.seen, survey.left_open, longest);
 }
 
 /* How many bytes of white space begin at `at`: as `str.split` has it, but for form feeds. */

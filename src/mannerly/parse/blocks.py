@@ -51,9 +51,12 @@ class Marked(NamedTuple):
     """How many `<` it has."""
     seen: int
     """`Seen`, or more of it than there is: a tag in a comment counts."""
-    formatting: int
-    """Start tags of formatting elements (`<b>`, `<font>` and so on) that have attributes, likewise
-    at most."""
+    left_open: int
+    """Formatting elements (`<b>`, `<font>` and so on) with attributes that are not closed right
+    behind their text, likewise at most."""
+    longest: int
+    """The longest stretch without a `>`, but for those in quoted values: no tag is longer. 0 for
+    less than 64 kB, which is too little to do harm with."""
 
 
 def marked(source: bytes) -> Marked:

@@ -17,7 +17,8 @@ script or a comment, so nothing can be arranged in a document to be overlooked.
 import re
 from collections.abc import Iterator
 
-from mannerly.parse.blocks import MARK
+from mannerly.parse.blocks import MARK, Marked
+from mannerly.parse.blocks_plain import HIDDEN_END
 
 MAX_TAGS = 40_000
 """Of a piece: `<` characters, which are start tags, end tags, comments. Up to 25 MB."""
@@ -28,8 +29,6 @@ MAX_ATTRIBUTES = 100_000
 MAX_NAMES = 30_000
 """Distinct words in tags, of which each could be a name. A tenth of a second, if all are."""
 
-_HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>[^\"]*+|'[^'>]*+>[^']*+)")
-"""A quoted value with a `>` in it, as it would stand in a tag."""
 _MANY_ATTRIBUTES = re.compile(
     rb"<[a-zA-Z](?:[^\s/>]{256}"
     rb"|[^\s/>]*+(?:[\s/]*+[^\s/>](?:[^\s/>=]{512}"
@@ -41,8 +40,6 @@ than any honest one, because only bounded pieces keep this search itself linear.
 _IN_TAG = re.compile(rb"<[a-zA-Z][^>]*+")
 
 _BLOCK_END = MARK + b"<"
-_MANY_BYTES = 64 * 1024
-"""With fewer, the attributes of one tag cost at most a third of a second."""
 _LONG_TAG = 4 * 1024
 """With shorter ones, attributes cost at most a third of a second in a MiB of tags."""
 _SMALL = 128 * 1024
@@ -52,28 +49,29 @@ _BLANKS = bytes.maketrans(b"\t\n\f\r/", b"     ")
 _SEPARATORS = bytes.maketrans(b"\t\n\f\r/>=", b"       ")
 
 
-def pieces(body: bytes, tags: int) -> Iterator[bytes]:
-    """`body`, which was marked and has `tags` times a `<`, in pieces that are each within bounds.
+def pieces(whole: Marked) -> Iterator[bytes]:
+    """A document in pieces that are each within bounds.
 
     A piece ends where a block does, if it has any: a piece of a table has its rows and words, as
     HTML keeps what is in a cell without a table.
     """
+    body, tags = whole.source, whole.tags
     start = 0
     for _ in range(MAX_PIECES):
         if tags <= MAX_TAGS:
-            yield cropped(body[start:])
+            yield _cropped(body[start:], whole.longest)
             return
         rest = body[start:].split(b"<", MAX_TAGS)[-1]
         limit = len(body) - len(rest) - 1
         end = body.rfind(_BLOCK_END, start + 1, limit) + 1 or limit
-        yield cropped(body[start:end])
+        yield _cropped(body[start:end], whole.longest)
         tags -= body.count(b"<", start, end)
         start = end
 
 
-def cropped(body: bytes) -> bytes:
-    """`body` or as much of its beginning as is within the bounds, but for that on tags."""
-    if len(body) > _MANY_BYTES:
+def _cropped(body: bytes, longest: int) -> bytes:
+    """As much of the beginning of `body` as is within the bounds, but for that on tags."""
+    if longest > _LONG_TAG:
         body = body[: _first_long_tag(body)]
     if len(body) > _SMALL and _most_attributes(body) > MAX_NAMES:
         body = body[: _wordy(body)]
@@ -86,7 +84,7 @@ def _first_long_tag(body: bytes) -> int:
     A long tag shows no `>` for long, but for those in quotes. Only such stretches are looked at: to
     look at every tag takes as long as to parse them.
     """
-    pieces = _HIDDEN_END.sub(lambda hidden: b"=" * len(hidden[0]), body).split(b">")
+    pieces = HIDDEN_END.sub(lambda hidden: b"=" * len(hidden[0]), body).split(b">")
     if max(map(len, pieces)) > _LONG_TAG:
         at = 0
         for piece in pieces:
@@ -107,7 +105,7 @@ def _wordy(body: bytes) -> int:
     attributes = 0
     names: set[bytes] = set()
     spare = MAX_NAMES
-    open_ended = _HIDDEN_END.sub(lambda hidden: hidden[0].replace(b">", b"="), body)
+    open_ended = HIDDEN_END.sub(lambda hidden: hidden[0].replace(b">", b"="), body)
     start = 0
     while start < len(body):
         end = open_ended.find(b">", start + _PORTION) + 1 or len(body)

@@ -88,10 +88,10 @@ class Piece(NamedTuple):
 def pieces_of(source: bytes) -> Iterator[Piece]:
     """Of a UTF-8 document."""
     # Marked first: what is renamed to defuse it is no longer known to be inline.
-    source, tags, seen, formatting = marked(source)
-    tags_of_piece = min(tags, MAX_TAGS)
-    for n, piece in enumerate(pieces(source, tags)):
-        yield Piece(defused(piece, tags_of_piece, formatting), seen, first=n == 0)
+    whole = marked(source)
+    tags = min(whole.tags, MAX_TAGS)
+    for n, piece in enumerate(pieces(whole)):
+        yield Piece(defused(piece, tags, whole.left_open), whole.seen, first=n == 0)
 
 
 def _read(piece: Piece, facts: PageFacts, max_text: int, *, anchors: bool) -> str:

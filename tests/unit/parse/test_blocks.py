@@ -25,6 +25,10 @@ PIECES = st.one_of(
     st.sampled_from(NAMES),
     st.sampled_from(NAMES).map(lambda name: f"<{name}>"),
     st.sampled_from(NAMES).map(lambda name: f"</{name.upper()}>\n"),
+    st.sampled_from(["b", "code", "FONT"]).map(lambda name: f"<{name} a=1 b='2'>x</{name}>"),
+    st.sampled_from(
+        ["<span>", "<span a>", "</span>", "<b a", "<i ", "</b>", "</i>", " a=", "<b a=b>"]
+    ),
     st.sampled_from(NAMES).map(lambda name: f"<{name} class='it is \"so\"' id=b>"),
     st.text(max_size=5),
 )
@@ -62,6 +66,13 @@ def test_both_mark_alike(compiled: ModuleType, source: bytes) -> None:
     assert compiled.marked(source) == blocks_plain.marked(source)
 
 
+@settings(max_examples=200)
+@given(SOURCES.filter(bool))
+def test_both_find_the_same_longest_stretch(compiled: ModuleType, source: bytes) -> None:
+    long = source * (70_000 // len(source) + 1) + source[::-1]
+    assert compiled.marked(long)[4] == blocks_plain.marked(long)[4]
+
+
 @settings(max_examples=1000)
 @given(TEXTS, st.integers(0, 60))
 def test_both_make_the_same_lines(compiled: ModuleType, text: str, limit: int) -> None:
@@ -87,14 +98,32 @@ def test_lines_are_words_with_single_blanks(text: str) -> None:
         (b"<frame/>", Seen.FRAME),
         (b"<noscript>", Seen.FALLBACK),
         (b"<pre>", Seen.PREFORMATTED),
-        (b"<b class=x><font\tsize=1><i>", 0),
+        (b"<b class=x>", 0),
     ],
 )
 def test_what_was_seen(source: bytes, seen: int) -> None:
     found = marked(source)
     assert found.seen == seen
     assert found.tags == source.count(b"<")
-    assert found.formatting == (2 if b"font" in source else 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "left_open"),
+    [
+        (b"<b><i>", 0),
+        (b"<b class=x>", 1),
+        (b"<b class=x>text</B>", 0),
+        (b"<b class=x>a<span title='x y'>b</SPAN>c</b>", 0),
+        (b"<b class=x>a<em>b</em>c</b>", 1),
+        (b"<b class=x><i/></b>", 2),
+        (b'<b id=1 a=x" b="y" c="></b>">', 1),
+        (b'<b id=1><span a="></b>">', 1),
+        (b"<b id=1>x</b >", 1),
+        (b"<b id = '1' checked / x=y/z>x</b>", 0),
+    ],
+)
+def test_what_is_left_open(source: bytes, left_open: int) -> None:
+    assert marked(source).left_open == left_open
 
 
 @pytest.mark.parametrize("wrong", [None, "text", 3])
