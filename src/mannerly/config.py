@@ -19,6 +19,7 @@ from mannerly.errors import ConfigError
 from mannerly.model import Caps
 from mannerly.timing import SLOW_S
 from mannerly.units import (
+    HALF,
     count,
     duration,
     email,
@@ -346,11 +347,12 @@ class EngineSection:
         shown="5m",
     )
     memory_limit: int = _option(
-        0,
+        HALF,
         memory_size,
-        "Memory that each process may take: near it, less is done at once. 0 is no limit.",
+        "Memory that the crawler may take: near it, less is done at once. 'half' is half of what "
+        "the machine or its container has, 0 is no limit.",
         meta="SIZE",
-        shown="no limit",
+        shown="half",
     )
 
 

@@ -158,7 +158,7 @@ class Overload:
         self._adjusted_at = now
         before = self.limit
         self._tally.visit_limit = adjusted(
-            before,
+            self._tally.visit_limit,
             workers=self._workers,
             in_flight=self._tally.in_flight,
             lag_s=self._tally.lag_s,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mannerly.observe.progress import size_text
+from mannerly.units import HALF
 
 FULL = 0.9
 """From this part of the limit on, memory is short: the next second may bring as much again."""
@@ -27,12 +28,24 @@ def resident_bytes() -> int:
         return 0
 
 
+def machine_bytes() -> int:
+    """Memory of this machine, or of the container that this process is in."""
+    found = [os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            told = Path("/sys/fs/cgroup", name).read_text().strip()
+        except OSError:
+            continue
+        found += [int(told)] if told.isdigit() else []
+    return min(found)
+
+
 def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
 class Resources:
-    """A limit of 0 is none."""
+    """A limit of 0 is none; on memory, `HALF` is half of the machine's."""
 
     def __init__(
         self,
@@ -43,7 +56,7 @@ class Resources:
         resident: Callable[[], int] = resident_bytes,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        self._memory_limit = memory_limit
+        self._memory_limit = machine_bytes() // 2 if memory_limit == HALF else memory_limit
         self._min_free_disk = min_free_disk
         self._folders = folders
         self._resident = resident
