@@ -29,6 +29,7 @@ from mannerly.engine.plan import EnginePlan
 from mannerly.engine.resources import FULL, ROOMY, Resources
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
+from mannerly.observe.strain import CPU, MEMORY
 from mannerly.observe.tally import Tally
 
 log = logging.getLogger(__name__)
@@ -157,14 +158,18 @@ class Overload:
         self._tally.lag_s = self._watch.worst_s(self._adjusted_at)
         self._adjusted_at = now
         before = self.limit
-        self._tally.visit_limit = adjusted(
+        memory_share = self._resources.memory_share()
+        limit = adjusted(
             self._tally.visit_limit,
             workers=self._workers,
             in_flight=self._tally.in_flight,
             lag_s=self._tally.lag_s,
             long_s=self._long_s,
-            memory_share=self._resources.memory_share(),
+            memory_share=memory_share,
         )
+        if limit < self._tally.visit_limit:
+            self._tally.limited_by = MEMORY if memory_share >= FULL else CPU
+        self._tally.visit_limit = limit
         self._look_at_disks()
         if self.limit > before:
             raised()
