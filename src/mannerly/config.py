@@ -19,10 +19,12 @@ from mannerly.errors import ConfigError
 from mannerly.model import Caps
 from mannerly.timing import SLOW_S
 from mannerly.units import (
+    HALF,
     count,
     duration,
     email,
     endpoint,
+    memory_size,
     one_of,
     parameters,
     path,
@@ -359,6 +361,14 @@ class EngineSection:
         meta="TIME",
         shown="5m",
     )
+    memory_limit: int = _option(
+        HALF,
+        memory_size,
+        "Memory that the crawler may take: near it, less is done at once. 'half' is half of what "
+        "the machine or its container has, 0 is no limit.",
+        meta="SIZE",
+        shown="half",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,6 +383,14 @@ class StoreSection:
         "warc (requests and responses as they went over the wire).",
         meta="LIST",
         shown="pages only",
+    )
+    min_free_disk: int = _option(
+        512 * 2**20,
+        size,
+        "With less room than this on a disk of the crawl, nothing new is fetched until there is "
+        "more. 0 is to fill it.",
+        meta="SIZE",
+        shown="512MiB",
     )
 
 

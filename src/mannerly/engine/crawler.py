@@ -162,6 +162,8 @@ class Crawler:
             return 0
         ready = self._bench.ready(self._clock.now())
         limit = self._overload.limit
+        if limit == 0:
+            return 0
         reserve = min(self._reserve, max(8, limit))
         want = limit + reserve - self._tally.in_flight - ready
         # Half a reserve at least, so that a slot that frees up does not cost a lease of its own.
