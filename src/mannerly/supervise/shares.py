@@ -4,6 +4,8 @@ import dataclasses
 import os
 
 from mannerly.config import Config
+from mannerly.engine.resources import machine_bytes
+from mannerly.units import HALF
 
 
 def process_count(config: Config, pages_left: int | None) -> int:
@@ -23,13 +25,15 @@ def divided(total: int, parts: int) -> list[int]:
 def shares(config: Config, count: int, pages_left: int | None) -> list[Config]:
     """A configuration for each of `count` processes.
 
-    Fetches in flight and pages are divided. The time between two visits to an IP address becomes
-    longer by their number, since none of them knows when the others were there: so an address gets
-    as many visits as from one process, though two may come closer together. The duration is for
-    their parent to watch.
+    Fetches in flight, pages and memory are divided. The time between two visits to an IP address
+    becomes longer by their number, since none of them knows when the others were there: so an
+    address gets as many visits as from one process, though two may come closer together. The
+    duration is for their parent to watch.
     """
     workers = divided(config.fetch.max_workers, count)
     pages = [0] * count if pages_left is None else divided(pages_left, count)
+    memory = config.engine.memory_limit
+    memory = (machine_bytes() // 2 if memory == HALF else memory) // count
     address_delay_s = config.politeness.address_delay * count
     return [
         dataclasses.replace(
@@ -39,6 +43,7 @@ def shares(config: Config, count: int, pages_left: int | None) -> list[Config]:
             ),
             politeness=dataclasses.replace(config.politeness, address_delay=address_delay_s),
             fetch=dataclasses.replace(config.fetch, max_workers=workers[index]),
+            engine=dataclasses.replace(config.engine, memory_limit=memory),
         )
         for index in range(count)
     ]

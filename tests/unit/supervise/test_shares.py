@@ -21,11 +21,13 @@ def test_without_the_option_there_is_one_for_each_core() -> None:
 
 
 def test_shares_hold_the_limits_of_the_whole() -> None:
-    flags = {"max_workers": "11", "address_delay": "500ms", "max_duration": "1h", "max_pages": "90"}
+    flags = {"max_workers": "11", "address_delay": "500ms", "max_duration": "1h", "max_pages": "90",
+             "memory_limit": "4GiB"}  # fmt: skip
     parts = shares(load(flags, environ={}), 2, 33)
     assert [part.fetch.max_workers for part in parts] == [6, 5]
     assert [part.crawl.max_pages for part in parts] == [17, 16]
     assert [part.politeness.address_delay for part in parts] == [1.0, 1.0]
+    assert [part.engine.memory_limit for part in parts] == [2 * 2**30, 2 * 2**30]
     # Their parent looks at the clock: one that is started anew has not the whole time before it.
     assert [part.crawl.max_duration for part in parts] == [0.0, 0.0]
 
@@ -36,6 +38,7 @@ def test_a_configuration_survives_the_way_to_a_process() -> None:
         "connect_to": "[::1]:8080", "strip_parameters": "none", "resolver": "127.0.0.1,::1",
         "db_url": "postgresql://me:secret@db.example.org/crawl", "user_agent": "me/1 (a \"b\"; c)",
         "exclude_file": "no such.txt", "verify_tls": "true", "site_by": "host",
+        "memory_limit": "3GB",
     }  # fmt: skip
     config = load(flags, environ={})
     sent = config_from(decoded(encoded({"config": config_document(config)}))["config"])
