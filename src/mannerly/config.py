@@ -313,8 +313,23 @@ class TrapsSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSection:
-    """The engine's rhythm and durability."""
+    """The engine's processes, rhythm and durability."""
 
+    processes: int = _option(
+        0,
+        positive,
+        "Processes that crawl side by side on this machine. They share --max-workers and all other "
+        "limits.",
+        meta="N",
+        shown="one per core",
+    )
+    hang_timeout: float = _option(
+        30.0,
+        some_time,
+        "A process that gives no sign of life for so long is killed and replaced.",
+        meta="TIME",
+        shown="30s",
+    )
     checkpoint_interval: float = _option(
         1.0,
         some_time,

@@ -35,6 +35,8 @@ FAREWELL_S = 5.0
 
 FOREVER_S = 100 * 365 * 86400.0
 FINISHED = "finished: nothing is left to do"
+ENOUGH_PAGES = "max-pages reached"
+ENOUGH_TIME = "max-duration reached"
 
 
 class Crawler:
@@ -76,6 +78,7 @@ class Crawler:
         self._reserve = max(8, plan.workers)  # all slots may start and end at the same time
         self._bench_timer: asyncio.TimerHandle | None = None
         self.ended_because = ""
+        self._grace_s = STOP_GRACE_S
         self._failure: ExtractError | None = None
 
     def wake(self) -> None:
@@ -83,10 +86,16 @@ class Crawler:
         if self._group is not None:
             self._dispatch()
 
-    def stop(self, why: str) -> None:
-        """Start no further visit, finish what is in flight, leave everything durable."""
+    def look(self) -> None:
+        """Others have changed the frontier: ask it for sites without waiting any longer."""
+        self._checkpointed.set()
+
+    def stop(self, why: str, grace_s: float = STOP_GRACE_S) -> None:
+        """Start no further visit, finish what is in flight, leave everything durable. What is not
+        finished after `grace_s` is broken off, and comes again."""
         if not self._stopping.is_set():
             self.ended_because = self._tally.ending = why
+            self._grace_s = grace_s
             self._stopping.set()
 
     async def run(self) -> str:
@@ -97,7 +106,7 @@ class Crawler:
             checkpoints = self._group.create_task(self._checkpoint_loop(), name="checkpoint")
             watching = self._group.create_task(self._overload.run(self._dispatch), name="lag")
             limit_s = self._plan.max_duration_s or FOREVER_S
-            limit = loop.call_later(limit_s, self.stop, "max-duration reached")
+            limit = loop.call_later(limit_s, self.stop, ENOUGH_TIME)
             self._check_limits()
             await self._stopping.wait()
             limit.cancel()
@@ -211,6 +220,14 @@ class Crawler:
             and (not self._plan.max_pages or self._pages_left() > 0)
         )
 
+    def _may_go_on(self) -> bool:
+        """May a visit be followed by another one in the same slot, which counts as in flight?"""
+        return (
+            not self._stopping.is_set()
+            and not self._checkpointer.overfull
+            and (not self._plan.max_pages or self._pages_left() >= 0)
+        )
+
     def _pages_left(self) -> int:
         """Pages that may still be asked for; those in flight count as if they will succeed."""
         done = self._fetched_before + self._tally.fetched
@@ -234,7 +251,7 @@ class Crawler:
                     seat.close_channel()
                     return
                 self._check_limits()
-                if next_at > now or self._stopping.is_set() or self._checkpointer.overfull:
+                if next_at > now or not self._may_go_on():
                     seat.close_channel()
                     self._bench.sit(seat, next_at, now)
                     return
@@ -267,7 +284,7 @@ class Crawler:
     def _check_limits(self) -> None:
         limit = self._plan.max_pages
         if limit and self._fetched_before + self._tally.fetched >= limit:
-            self.stop("max-pages reached")
+            self.stop(ENOUGH_PAGES)
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -319,7 +336,7 @@ class Crawler:
         """Let visits finish for a while, give every lease back, make the last batch durable."""
         leasing.cancel()
         if self._visits:
-            await asyncio.wait(set(self._visits), timeout=STOP_GRACE_S)
+            await asyncio.wait(set(self._visits), timeout=self._grace_s)
             for task in list(self._visits):
                 task.cancel()
             if self._visits:
