@@ -27,6 +27,7 @@ _SUMS = (
     "waiting",
 )
 _COUNTERS = ("settled", "deferred", "left_out", "leases_unused", "excused")
+_SINGLE = ("lag_s", "trouble", "ending", "limited_by")
 _NOW = ("workers", "in_flight", "visit_limit", "waiting")
 """What is true of the living only."""
 _PATTERNS = 20
@@ -37,14 +38,14 @@ def document(tally: Tally) -> dict[str, Any]:
     """For JSON; `from_document` reads it."""
     told: dict[str, Any] = {name: getattr(tally, name) for name in _SUMS}
     told |= {name: dict(getattr(tally, name)) for name in _COUNTERS}
-    told |= {"lag_s": tally.lag_s, "trouble": tally.trouble, "ending": tally.ending}
+    told |= {name: getattr(tally, name) for name in _SINGLE}
     told["closed"] = list(tally.closed)[-_PATTERNS:]
     return told
 
 
 def from_document(told: Mapping[str, Any]) -> Tally:
     tally = Tally(0.0)
-    for name in (*_SUMS, "lag_s", "trouble", "ending"):
+    for name in (*_SUMS, *_SINGLE):
         setattr(tally, name, told[name])
     tally.settled = Counter({Outcome(int(key)): n for key, n in told["settled"].items()})
     tally.left_out = Counter({LeftOut(key): n for key, n in told["left_out"].items()})
@@ -68,4 +69,5 @@ def sum_into(total: Tally, living: Iterable[Tally], gone: Iterable[Tally]) -> No
         setattr(total, name, counts)
     total.lag_s = max((it.lag_s for it in living), default=0.0)
     total.trouble = next((it.trouble for it in living if it.trouble), "")
+    total.limited_by = next((it.limited_by for it in living if it.limited_by), "")
     total.closed = deque(closed for it in (*gone, *living) for closed in it.closed)
