@@ -21,6 +21,7 @@ from mannerly.timing import SLOW_S
 from mannerly.units import (
     HALF,
     count,
+    dashboard_place,
     duration,
     email,
     endpoint,
@@ -410,6 +411,22 @@ class ObserveSection:
         "Live view, plain lines, or nothing; auto is live on a terminal.",
         meta="auto|live|lines|off",
     )
+    dashboard: str = _option(
+        "auto",
+        dashboard_place,
+        "A page that shows and steers the crawl, and metrics: on is 127.0.0.1:4280 or, if that is "
+        "taken, another port; auto is on at a terminal. Elsewhere than on this machine's own "
+        "address it asks everybody for the token.",
+        meta="auto|on|off|HOST:PORT",
+    )
+    dashboard_token: str = _option(
+        "",
+        string,
+        "What the dashboard's controls ask for; at least 16 characters.",
+        meta="TEXT",
+        shown="a new one each run",
+        secret=True,
+    )
     slow_operation: float = _option(
         SLOW_S,
         some_time,
@@ -517,7 +534,9 @@ def _parse(option: Option, text: str, where: str) -> object:
     try:
         return option.parse(text)
     except ValueError as exc:
-        told = without_password(text) if option.secret else text
+        told = text
+        if option.secret:
+            told = without_password(text) if "://" in text else "what was given"
         raise ConfigError(f"{where}: {told!r} does not fit: {exc}") from None
 
 

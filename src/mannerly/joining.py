@@ -40,6 +40,8 @@ OF_ONE_RUN = frozenset(
         "hang_timeout",
         "log_level",
         "progress",
+        "dashboard",
+        "dashboard_token",
         "slow_operation",
         "suffix_file",
     }

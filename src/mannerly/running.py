@@ -25,8 +25,9 @@ from mannerly.observe.tally import Tally
 from mannerly.store import JournalStore
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
+from mannerly.watching import Watch
 
-Attended = Callable[[Crawler, Tally], AbstractAsyncContextManager[None]]
+Attended = Callable[[Crawler, Tally, Watch], AbstractAsyncContextManager[None]]
 """Who shows how a crawler does, and can tell it to stop, for as long as it runs."""
 
 
@@ -76,6 +77,7 @@ async def run(
         segment_age_s=config.engine.segment_age,
         facts=assemble.crawl_facts(config, label),
     )
+    watch = Watch(config, tally, world.timings, world.clock, consumer)
     crawler = assemble.make_crawler(
         config,
         world,
@@ -88,11 +90,11 @@ async def run(
         workers=workers,
         tally=tally,
         fetched_before=fetched_before,
-        consumer=consumer,
+        consumer=watch,
     )
     try:
         with OperationsFile(data_dir, writer, label, world.timings, tally):
-            async with attended(crawler, tally):
+            async with attended(crawler, tally, watch):
                 because = await crawler.run()
     except BaseExceptionGroup as group:
         ours, others = group.split(MannerlyError)

@@ -16,6 +16,7 @@ from pathlib import Path
 from mannerly import assemble, joining, memory, running
 from mannerly.assemble import World
 from mannerly.config import Config
+from mannerly.dashboard import dashboard_at
 from mannerly.datadir import SUFFIXES, held
 from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
@@ -33,9 +34,11 @@ from mannerly.reviving import bring_back_the_dead
 from mannerly.running import threads
 from mannerly.seeding import Seeding, load_seeds
 from mannerly.showing import shown
+from mannerly.steering import Steering
 from mannerly.supervise import shares
 from mannerly.supervise.supervisor import Supervisor
 from mannerly.url import Exclusions, SiteKey
+from mannerly.watching import Watch, counted
 
 log = logging.getLogger(__name__)
 
@@ -140,12 +143,15 @@ class _Run:
         workers = _budgeted(self.config.fetch.max_workers)
 
         @asynccontextmanager
-        async def attended(crawler: Crawler, tally: Tally) -> AsyncIterator[None]:
+        async def attended(crawler: Crawler, tally: Tally, watch: Watch) -> AsyncIterator[None]:
             if host is not None:
                 host.on_start(crawler)
             obeyed = _signals(crawler, self._reread) if host is None else nullcontext()
-            with obeyed:
-                async with shown(self.view, tally, self.frontier, self.world.clock, workers):
+            with obeyed, dashboard_at(self.config, watch.snapshot, self._steering(crawler)):
+                async with (
+                    shown(self.view, tally, self.frontier, self.world.clock, workers),
+                    counted(self.frontier, watch),
+                ):
                     yield
 
         return await running.run(
@@ -173,9 +179,16 @@ class _Run:
             supervisor.reread()
 
         clock = self.world.clock
-        with _signals(supervisor, reread, supervisor.kill):
-            async with shown(self.view, supervisor.tally, self.frontier, clock, sum(workers)):
+        page = dashboard_at(self.config, supervisor.snapshot, self._steering(supervisor))
+        with _signals(supervisor, reread, supervisor.kill), page:
+            async with (
+                shown(self.view, supervisor.tally, self.frontier, clock, sum(workers)),
+                counted(self.frontier, supervisor),
+            ):
                 return await supervisor.run(parts, workers), supervisor.tally
+
+    def _steering(self, steered: Crawler | Supervisor) -> Steering:
+        return Steering(self.config, steered, self.frontier, self.site_key, self.exclusions)
 
     def _reread(self) -> None:
         _reread(self.exclusions, self.config.crawl.exclude_file)

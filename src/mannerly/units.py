@@ -116,6 +116,21 @@ def endpoint(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def dashboard_place(text: str) -> str:
+    """`auto`, `on`, `off` or HOST:PORT, where port 0 stands for any that is free."""
+    word = text.strip().lower()
+    if word in {"auto", "on", "off"}:
+        return word
+    host, _, port = word.rpartition(":")
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        host = host if host == "localhost" else ""
+    if not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise ValueError("auto, on, off or ADDRESS:PORT is needed, such as 127.0.0.1:4280")
+    return word
+
+
 def ports(text: str) -> frozenset[int]:
     numbers = [part.strip() for part in text.split(",")]
     if not all(n.isdigit() and 0 < int(n) < 65536 for n in numbers):

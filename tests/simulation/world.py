@@ -13,6 +13,7 @@ from mannerly import assemble
 from mannerly.assemble import World
 from mannerly.clock import InlineExecutor, VirtualClock, VirtualRunner
 from mannerly.config import Config, build
+from mannerly.engine.crawler import Crawler
 from mannerly.fetch.contract import Transport
 from mannerly.model import FrontierStats, NewUrl, Priority, Source
 from mannerly.observe.tally import Tally
@@ -42,17 +43,28 @@ def live(
     exclusions: Exclusions | None = None,
     bare: bool = False,
     around: Callable[[SimTransport], Transport] = lambda transport: transport,
+    steer: Callable[[Crawler], None] = lambda _: None,
     **options: object,
 ) -> Lived:
     """Crawl `web` from the home pages of all its sites, given as bare domains or as URLs.
 
-    `around` puts something between the crawler and the web. `options` are configuration options.
+    `around` puts something between the crawler and the web. `steer` is given the crawler just
+    before it starts, on its loop. `options` are configuration options.
     """
     values = {"email": "sim@example.org", "data_dir": data_dir, "sqlite_sync": "NORMAL", **options}
     config = build(values)
     with VirtualRunner() as runner:
         return runner.run(
-            _crawl(web, config, runner.clock, seed, exclusions or Exclusions(), around, bare=bare)
+            _crawl(
+                web,
+                config,
+                runner.clock,
+                seed,
+                exclusions or Exclusions(),
+                around,
+                steer,
+                bare=bare,
+            )
         )
 
 
@@ -63,6 +75,7 @@ async def _crawl(
     seed: int,
     exclusions: Exclusions,
     around: Callable[[SimTransport], Transport],
+    steer: Callable[[Crawler], None],
     *,
     bare: bool,
 ) -> Lived:
@@ -90,6 +103,7 @@ async def _crawl(
             tally=tally,
             fetched_before=0,
         )
+        steer(crawler)
         because = await crawler.run()
         store.close()
         return Lived(

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -48,6 +49,8 @@ def run(config: Config, *, resume: bool, resumable: bool = True) -> None:
     """Crawl, show progress, print the summary."""
     console = Console(stderr=True)
     set_up_logging(config.observe.log_level, console)
+    if config.observe.dashboard == "auto" and console.is_terminal:
+        config = replace(config, observe=replace(config.observe, dashboard="on"))
     ended = uvloop.run(
         session.crawl(
             config,

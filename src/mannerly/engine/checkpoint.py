@@ -12,6 +12,10 @@ batch is void; after 3 the batch counts, whoever is told. Trouble with the disk 
 pauses the crawl: the same step is tried again, with the same sequence, until it works.
 """
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from mannerly.clock import Clock, Executor
 from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.ledger import Batch, Ledger
@@ -91,7 +95,7 @@ class Checkpointer:
         self._sequence += 1
         sequence = self._sequence
         await self._patience.until_done(
-            lambda: self._store_executor.run(lambda: self._store.write(sequence, batch.rows))
+            lambda: self._store_executor.run(lambda: self._write(sequence, batch))
         )
         await self._add(batch)
         committed = await self._patience.until_done(
@@ -121,6 +125,20 @@ class Checkpointer:
         self._tally.urls_new += added.new
         self._known.remember(link.hash for link in part)
 
+    def _write(self, sequence: int, batch: Batch) -> None:
+        with self._timed():
+            self._store.write(sequence, batch.rows)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Real time, since it says how busy a disk is; nothing is decided by it."""
+        began_s = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._tally.store_s += time.perf_counter() - began_s
+
     def _settle(self, sequence: int, refused: frozenset[int]) -> None:
-        self._store.settle(sequence, refused)
-        self._store.roll()
+        with self._timed():
+            self._store.settle(sequence, refused)
+            self._store.roll()

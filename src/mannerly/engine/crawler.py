@@ -90,6 +90,20 @@ class Crawler:
         """Others have changed the frontier: ask it for sites without waiting any longer."""
         self._checkpointed.set()
 
+    def pause(self) -> None:
+        """Start no further visit until `go_on`. What is in flight ends as usual; leases that are
+        not used meanwhile lapse."""
+        self._tally.paused = True
+
+    def go_on(self) -> None:
+        self._tally.paused = False
+        self.wake()
+
+    def set_workers(self, workers: int) -> None:
+        """So many visits at once from now on. Who raises it has seen to the descriptors."""
+        self._overload.set_workers(workers)
+        self.wake()
+
     def stop(self, why: str, grace_s: float = STOP_GRACE_S) -> None:
         """Start no further visit, finish what is in flight, leave everything durable. What is not
         finished after `grace_s` is broken off, and comes again."""
@@ -158,9 +172,10 @@ class Crawler:
 
     def _wanted(self) -> int:
         """How many sites to lease now: the free slots and a little more, in useful batches."""
-        if self._checkpointer.overfull:
-            return 0
+        # First of all, as it wakes who has rested: else a timer for them would be due for ever.
         ready = self._bench.ready(self._clock.now())
+        if self._checkpointer.overfull or self._tally.paused:
+            return 0
         limit = self._overload.limit
         if limit == 0:
             return 0
@@ -171,14 +186,15 @@ class Crawler:
             return 0
         if self._plan.max_pages:
             want = min(want, self._pages_left() - ready)
-        return min(want, SEATS_PER_WORKER * self._plan.workers - len(self._bench))
+        return min(want, SEATS_PER_WORKER * self._overload.workers - len(self._bench))
 
     def _keep_in_reserve(self, visits: int) -> None:
         """Seats beyond the free slots: twice as many as were used up while a lease was on its way,
         which on a busy loop can be long. It shrinks slowly."""
-        least = max(8, self._plan.workers // 8)
+        workers = self._overload.workers
+        least = max(8, workers // 8)
         wanted = max(2 * visits, self._reserve // 2, least)
-        self._reserve = min(wanted, max(least, self._plan.workers))
+        self._reserve = min(wanted, max(least, workers))
 
     def _idle(self) -> bool:
         """Nothing is under way in this process, and nothing waits to be made durable."""
@@ -215,18 +231,17 @@ class Crawler:
     def _may_start(self) -> bool:
         return (
             self._tally.in_flight < self._overload.limit
-            and not self._stopping.is_set()
-            and not self._checkpointer.overfull
+            and not self._must_rest()
             and (not self._plan.max_pages or self._pages_left() > 0)
         )
 
     def _may_go_on(self) -> bool:
         """May a visit be followed by another one in the same slot, which counts as in flight?"""
-        return (
-            not self._stopping.is_set()
-            and not self._checkpointer.overfull
-            and (not self._plan.max_pages or self._pages_left() >= 0)
-        )
+        return not self._must_rest() and (not self._plan.max_pages or self._pages_left() >= 0)
+
+    def _must_rest(self) -> bool:
+        """No further visit may begin, also on a connection that is open."""
+        return self._stopping.is_set() or self._tally.paused or self._checkpointer.overfull
 
     def _pages_left(self) -> int:
         """Pages that may still be asked for; those in flight count as if they will succeed."""

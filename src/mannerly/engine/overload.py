@@ -123,6 +123,17 @@ class Overload:
         tally.workers = tally.visit_limit = plan.workers
 
     @property
+    def workers(self) -> int:
+        """Visits that can be in flight when nothing is late."""
+        return self._workers
+
+    def set_workers(self, workers: int) -> None:
+        """From now on. Fewer take effect as visits end, more as the limit rises."""
+        was_full = self._tally.visit_limit >= self._workers
+        self._workers = self._tally.workers = workers
+        self._tally.visit_limit = workers if was_full else min(workers, self._tally.visit_limit)
+
+    @property
     def limit(self) -> int:
         """Visits that may be in flight."""
         return 0 if self._shortage else self._tally.visit_limit

@@ -9,6 +9,7 @@ The rules that the code below follows:
 - Whatever happens, the seat ends released (None) or comes back with the time of its next visit.
 """
 
+import time
 from typing import NamedTuple
 
 from mannerly.clock import Clock
@@ -313,7 +314,9 @@ class Visitor:
         redirect_to = detail = ""
         keeps = True
         if outcome is Outcome.FETCHED and url.source not in SITEMAPS:
+            began_s = time.thread_time()
             reading = self._reader.read(fetched, url, seat.lease, fetched_at, basis)
+            self._tally.parse_s += time.thread_time() - began_s
             keeps = reading.may_be_kept
             self._tally.links_seen += reading.links_seen
             self._tally.links_sent += len(reading.links)

@@ -49,6 +49,12 @@ class Tally:
     checkpoints: int = 0
     trouble: str = ""
     """Why the crawl is paused at the moment; '' while it is not."""
+    paused: bool = False
+    """A person asked for it: no further visit is started."""
+    parse_s: float = 0.0
+    """CPU time spent on reading pages."""
+    store_s: float = 0.0
+    """Real time spent on writing to the store."""
     waiting: int = 0
     """Steps that wait for the disk or the database to work again."""
 

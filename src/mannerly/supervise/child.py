@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from mannerly.config import Config
 from mannerly.observe import summing
+from mannerly.observe.snapshot import Snapshot
 from mannerly.observe.tally import Tally
 from mannerly.supervise.messages import LINE_BYTES, config_document, decoded, encoded
 
@@ -35,6 +36,7 @@ class Child:
         self._reader = reader
         self._writer = writer
         self.tally = Tally(0.0)
+        self.snapshot: Snapshot | None = None
         self.beats = 0
         self.silent_s = 0.0
         """How long nothing was heard of it, as far as its parent was there to listen."""
@@ -90,6 +92,8 @@ class Child:
             case {"tally": dict(told)}:
                 self.beats += 1
                 self.tally = summing.from_document(told)
+            case {"snapshot": dict(told)}:
+                self.snapshot = Snapshot.of_document(told)
             case {"log": [int(level), str(text)]}:
                 log.log(level, "process %d: %s", self.number, text)
             case {"ended": str(why)}:

@@ -20,6 +20,7 @@ from mannerly.observe import summing
 from mannerly.observe.tally import Tally
 from mannerly.supervise.messages import BEAT_S, LINE_BYTES, config_from, decoded, encoded
 from mannerly.url import Exclusions
+from mannerly.watching import Watch
 
 UNHEARD_BYTES = 2**20
 """What may wait to be read by the parent. One that is stopped itself never hears the rest."""
@@ -82,8 +83,10 @@ class Parent:
         self._config = config
         self._tally = Tally(0.0, workers=config.fetch.max_workers)
         self._crawler: Crawler | None = None
+        self._watch: Watch | None = None
         self._told: tuple[str, float] | None = None
         """Why to stop and with how much grace: perhaps there is no crawler yet to be stopped."""
+        self._paused = False
         file = config.crawl.exclude_file
         self.exclusions = Exclusions.read(file) if file is not None else Exclusions()
 
@@ -94,6 +97,8 @@ class Parent:
 
     def beat(self) -> None:
         self.tell({"tally": summing.document(self._tally)})
+        if self._watch is not None and self._config.observe.dashboard not in {"off", "auto"}:
+            self.tell({"snapshot": self._watch.snapshot().document()})
 
     @asynccontextmanager
     async def heard(self) -> AsyncIterator[None]:
@@ -114,10 +119,13 @@ class Parent:
                     await self._writer.wait_closed()
 
     @asynccontextmanager
-    async def attended(self, crawler: Crawler, tally: Tally) -> AsyncIterator[None]:
+    async def attended(self, crawler: Crawler, tally: Tally, watch: Watch) -> AsyncIterator[None]:
         """Now there is somebody who can be stopped."""
         self._crawler = crawler
         self._tally = tally
+        self._watch = watch
+        if self._paused:
+            crawler.pause()
         if self._told is not None:
             crawler.stop(*self._told)
         yield
@@ -135,6 +143,10 @@ class Parent:
                         self._stop(why, STOP_GRACE_S)
                     case {"reread": True}:
                         self._reread()
+                    case {"pause": bool(paused)}:
+                        self._pause(paused)
+                    case {"workers": int(workers)} if self._crawler is not None:
+                        self._crawler.set_workers(workers)
                     case {"look": True} if self._crawler is not None:
                         self._crawler.look()
         # Whoever wants to go on with the crawl waits for us: what is in flight is broken off.
@@ -144,6 +156,11 @@ class Parent:
         self._told = self._told or (why, grace_s)
         if self._crawler is not None:
             self._crawler.stop(why, grace_s)
+
+    def _pause(self, paused: bool) -> None:
+        self._paused = paused
+        if self._crawler is not None:
+            (self._crawler.pause if paused else self._crawler.go_on)()
 
     def _reread(self) -> None:
         """The parent has read the file before, and told of what is wrong with it."""

@@ -1,10 +1,11 @@
 """What a parent and its processes tell each other: one JSON object a line, over a socket pair.
 
 From the parent: `{"config": …, "workers": …}` first; then `{"stop": why}`, `{"reread": true}` when
-the exclusions changed, and `{"look": true}` when another process has left, with what it held.
-From the child: `{"tally": …}` about once a second, which is also its sign of life; `{"log": …}`;
-and at its end `{"ended": why}` or `{"failed": message}`. The end of the stream says that the other
-side is gone.
+the exclusions changed, `{"pause": true|false}`, `{"workers": …}`, and `{"look": true}` when another
+process has left, with what it held, or seeds were added. From the child: `{"tally": …}` about once
+a second, which is also its sign of life; `{"snapshot": …}` where there is a dashboard to show it;
+`{"log": …}`; and at its end `{"ended": why}` or `{"failed": message}`. The end of the stream says
+that the other side is gone.
 """
 
 import json

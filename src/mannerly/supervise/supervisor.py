@@ -13,6 +13,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from mannerly.assemble import World
 from mannerly.config import Config
@@ -20,6 +21,8 @@ from mannerly.engine.crawler import ENOUGH_PAGES, ENOUGH_TIME, FINISHED, FOREVER
 from mannerly.engine.patience import Patience
 from mannerly.errors import FrontierError, MannerlyError, StoreError
 from mannerly.frontier.contract import Frontier
+from mannerly.observe import process
+from mannerly.observe.snapshot import Counts, Snapshot, summed
 from mannerly.observe.summing import sum_into
 from mannerly.observe.tally import Tally
 from mannerly.reviving import bring_back_the_dead
@@ -67,6 +70,12 @@ class Supervisor:
         self._failure: MannerlyError | None = None
         self.tally = Tally(world.clock.now())
         """All processes of this run together."""
+        self._left: list[Snapshot] = []
+        """What is left to show of those that are gone: what they did."""
+        self._paused = False
+        self.counts = Counts()
+        """Of the frontier, kept up by whoever counts."""
+        self.ended = False
         self._over = ""
         """Why those that ended by themselves did."""
         self.ended_because = ""
@@ -110,6 +119,41 @@ class Supervisor:
         for child in self._living.values():
             child.kill()
 
+    def pause(self) -> None:
+        self._paused = True
+        self._tell_all({"pause": True})
+
+    def go_on(self) -> None:
+        self._paused = False
+        self._tell_all({"pause": False})
+
+    def set_workers(self, workers: int) -> None:
+        """So many visits at once in all processes together, one each at least."""
+        count = max(1, len(self._living))
+        for place, child in enumerate(self._living.values()):
+            child.tell({"workers": max(1, workers // count + (place < workers % count))})
+
+    def wake(self) -> None:
+        """There is more to do than the frontier has told them."""
+        self._tell_all({"look": True})
+
+    def snapshot(self) -> Snapshot:
+        """All processes of this run as one. For any thread."""
+        living = [child.snapshot for child in list(self._living.values()) if child.snapshot]
+        own = Snapshot(
+            at=self._world.clock.wall(),
+            elapsed_s=self._world.clock.now() - self.tally.started_at,
+            processes=0,
+            paused=self._paused,
+            trouble=self._own.trouble,
+            ending=self.tally.ending,
+            max_pages=self._config.crawl.max_pages,
+            max_duration_s=self._config.crawl.max_duration,
+            memory_bytes=process.memory_bytes(),
+            open_files=process.open_files(),
+        )
+        return replace(summed([own, *living, *self._left]), counts=self.counts, ended=self.ended)
+
     def reread(self) -> None:
         """The file of exclusions has changed."""
         self._tell_all({"reread": True})
@@ -133,9 +177,13 @@ class Supervisor:
             self._living[number] = child
             if self._stopping.is_set():
                 child.tell({"stop": self.ended_because})
+            if self._paused:
+                child.tell({"pause": True})
             code = await child.listen()
             del self._living[number]
             sum_into(self._gone, [], [self._gone, child.tally])
+            if child.snapshot is not None:
+                self._left = [summed([*self._left, _left_of(child.snapshot)])]
             self._sum_up()
             if child.because in OVER:
                 if child.because == FINISHED or not self._over:
@@ -215,6 +263,22 @@ class Supervisor:
     def _sum_up(self) -> None:
         told = [child.tally for child in self._living.values()]
         sum_into(self.tally, [self._own, *told], [self._gone])
+
+
+def _left_of(snapshot: Snapshot) -> Snapshot:
+    """What a process did, without what it was."""
+    return replace(
+        snapshot,
+        processes=0,
+        workers=0,
+        visit_limit=0,
+        in_flight=0,
+        paused=False,
+        trouble="",
+        lag_s=0.0,
+        memory_bytes=0,
+        open_files=0,
+    )
 
 
 def _rest_of(share: Config, tally: Tally) -> Config:

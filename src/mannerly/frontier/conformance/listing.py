@@ -1,7 +1,10 @@
-"""iterate, iterate_sites: all of it, once, a portion at a time, while others go on."""
+"""iterate, iterate_sites: all of it, once, a portion at a time, while others go on.
+
+And find_sites: what a person looks for."""
 
 from collections import Counter
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -10,11 +13,12 @@ from mannerly.frontier.conformance.shapes import (
     Worker,
     every_site,
     everything,
+    facts_of,
     released,
     settled,
     url,
 )
-from mannerly.frontier.contract import Cursor, Frontier, Kind
+from mannerly.frontier.contract import Cursor, Frontier, Kind, SiteOrder
 from mannerly.model import Caps, ListedUrl, Outcome, Priority, UrlState
 
 LIMITS = [1, 2, 3, 7, 1000]
@@ -159,3 +163,49 @@ async def test_sites_are_listed_once_while_others_are_added(
             await other.lease(1)
     assert {site: seen[site] for site in standing} == dict.fromkeys(standing, 1)
     assert set(seen.values()) == {1}
+
+
+async def test_sites_are_found_by_the_beginning_of_their_names_a_page_at_a_time(
+    frontier: Frontier,
+) -> None:
+    names = ["b.example", "ab.example", "aa.example", "ac.example", "zürich.example", "a.example"]
+    await frontier.add([url(site, 1) for site in names])
+    assert await found(frontier) == sorted(names)
+    assert await found(frontier, begins="a") == [
+        "a.example",
+        "aa.example",
+        "ab.example",
+        "ac.example",
+    ]
+    assert await found(frontier, begins="a", skip=1, limit=2) == ["aa.example", "ab.example"]
+    assert await found(frontier, begins="zü") == ["zürich.example"]
+    assert await found(frontier, begins="a%") == []
+    assert await found(frontier, skip=6) == []
+
+
+@pytest.mark.parametrize("begins", ["", "s"])
+async def test_sites_are_found_in_an_order(worker: Worker, begins: str) -> None:
+    frontier = worker.frontier
+    pages = {"s1.example": 1, "s2.example": 3, "s3.example": 2}
+    failures = {"s1.example": 2, "s2.example": 1, "s3.example": 0}
+    await frontier.add([url(site, k) for site in pages for k in range(4)])
+    for lease in await worker.lease(urls=4):
+        parts = [settled(lease, index) for index in range(pages[lease.site])]
+        rest_s = 100.0 * pages[lease.site]
+        await worker.commit(*parts, released(lease, rest_s, failures[lease.site]))
+    by_pages = ["s2.example", "s3.example", "s1.example"]
+    assert await found(frontier, begins=begins, order=SiteOrder.PAGES) == by_pages
+    assert await found(frontier, begins=begins, order=SiteOrder.PENDING) == by_pages[::-1]
+    assert await found(frontier, begins=begins, order=SiteOrder.NEXT) == by_pages[::-1]
+    by_failures = ["s1.example", "s2.example", "s3.example"]
+    assert await found(frontier, begins=begins, order=SiteOrder.FAILURES) == by_failures
+    page = await found(frontier, begins=begins, order=SiteOrder.PAGES, skip=1, limit=1)
+    assert page == ["s3.example"]
+    (facts,) = await frontier.find_sites(begins="s2", limit=1)
+    assert facts._replace(ready_in_s=0) == (await facts_of(frontier, "s2.example"))._replace(
+        ready_in_s=0
+    )
+
+
+async def found(frontier: Frontier, **asked: Any) -> list[str]:
+    return [facts.site for facts in await frontier.find_sites(**asked)]

@@ -7,7 +7,7 @@ floor.py         where the walk to the first ready site begins
 committing.py    commit
 sites.py         sites by name; exclude
 writers.py       enlist, writer_state, retire
-listing.py       explain, iterate, iterate_sites
+listing.py       explain, iterate, iterate_sites, find_sites
 counting.py      tallies and stats
 budgets.py       a site's counts, its lock, its spill
 session.py       transactions, finding back to a server that was away

@@ -18,6 +18,7 @@ from mannerly.frontier.contract import (
     Forgotten,
     Kind,
     Leased,
+    SiteOrder,
     SitePortion,
     UrlPortion,
     WriterState,
@@ -38,7 +39,16 @@ from mannerly.frontier.postgres.leasing import Leaser
 from mannerly.frontier.postgres.session import Session
 from mannerly.frontier.postgres.trouble import AGAIN
 from mannerly.frontier.site_ids import SiteIds
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
+from mannerly.model import (
+    Caps,
+    Commit,
+    FrontierStats,
+    Lease,
+    NewUrl,
+    RobotsRecord,
+    SiteFacts,
+    UrlFacts,
+)
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -182,6 +192,15 @@ class PostgresFrontier:
         return await self._run(
             "iterate_sites",
             lambda: listing.iterate_sites(self._session, after, limit),
+            sites=limit,
+        )
+
+    async def find_sites(
+        self, *, begins: str = "", order: SiteOrder = SiteOrder.NAME, skip: int = 0, limit: int = 50
+    ) -> list[SiteFacts]:
+        return await self._run(
+            "find_sites",
+            lambda: listing.find_sites(self._session, begins, order, skip, limit),
             sites=limit,
         )
 

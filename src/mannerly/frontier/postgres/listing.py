@@ -1,6 +1,6 @@
 """Looking: explain, robots_of, iterate, iterate_sites. Each answer is a consistent view."""
 
-from mannerly.frontier.contract import Cursor, Kind, SitePortion, UrlPortion
+from mannerly.frontier.contract import Cursor, Kind, SiteOrder, SitePortion, UrlPortion
 from mannerly.frontier.postgres import statements
 from mannerly.frontier.postgres.connection import Row
 from mannerly.frontier.postgres.session import Session, Transaction
@@ -18,6 +18,8 @@ from mannerly.model import (
     UrlState,
 )
 
+BEHIND_ALL = "\U0010ffff"
+"""Behind every character that a name may go on with."""
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 WINDOW = 20_000
 """Known URLs that are looked at in one statement for those that are settled."""
@@ -86,6 +88,25 @@ def iterate_sites(session: Session, after: Cursor | None, limit: int) -> SitePor
         rows = answer.fetchall()
     cursor = (rows[-1][0],) if len(rows) == limit else None
     return SitePortion([_site_facts(row, now) for row in rows], cursor)
+
+
+def find_sites(
+    session: Session, begins: str, order: SiteOrder, skip: int, limit: int
+) -> list[SiteFacts]:
+    page = (limit, skip)
+    with session.reading() as view:
+        with view.round():
+            asked = view.moment()
+            if begins or order is SiteOrder.NAME:
+                names = (begins, begins + BEHIND_ALL)
+                answer = view.send(statements.SITES_BY_NAME[order.value], *names, *page)
+            elif order is SiteOrder.NEXT:
+                answer = view.send(statements.SITES_BY_TIME, *page)
+            else:
+                answer = view.send(statements.SITES_BY_COUNT[order.value], *page)
+            view.commit()
+        now = view.clock.read(asked)
+        return [_site_facts(row, now) for row in answer.fetchall()]
 
 
 def iterate(session: Session, kind: Kind, after: Cursor | None, limit: int) -> UrlPortion:

@@ -354,6 +354,49 @@ SITES_AFTER = _SITE_FACTS.format(
     sites="(SELECT * FROM site WHERE id > %s ORDER BY id LIMIT %s) AS site"
 )
 
+_FOUND_SITES = """
+SELECT site.id, site.key, budget.state, clock.ready_at, clock.token <> 0,
+    coalesce(writer.label, ''), budget.failures, budget.delay, budget.pending, budget.spilt,
+    budget.pages, budget.dropped
+FROM {sites} LEFT JOIN writer ON writer.id = clock.holder
+ORDER BY {order}
+"""
+
+_NAMED = """(
+    SELECT * FROM site WHERE key >= %s AND key < %s
+) AS site JOIN budget ON budget.site = site.id JOIN clock ON clock.site = site.id"""
+
+_ORDERS = {
+    "name": "site.key",
+    "next": "clock.ready_at, site.id",
+    "pages": "budget.pages DESC, site.id",
+    "pending": "budget.pending DESC, site.id",
+    "failures": "budget.failures DESC, site.id",
+}
+
+SITES_BY_NAME = {
+    name: _FOUND_SITES.format(sites=_NAMED, order=order) + " LIMIT %s OFFSET %s"
+    for name, order in _ORDERS.items()
+}
+"""By order: names from a first one up to another."""
+
+SITES_BY_TIME = _FOUND_SITES.format(
+    sites="""(
+    SELECT * FROM clock WHERE has_work ORDER BY ready_at, site LIMIT %s OFFSET %s
+) AS clock JOIN site ON site.id = clock.site JOIN budget ON budget.site = clock.site""",
+    order=_ORDERS["next"],
+)
+
+_COUNTED = """(
+    SELECT * FROM budget ORDER BY {count} DESC, site LIMIT %s OFFSET %s
+) AS budget JOIN site ON site.id = budget.site JOIN clock ON clock.site = budget.site"""
+
+SITES_BY_COUNT = {
+    name: _FOUND_SITES.format(sites=_COUNTED.format(count=name), order=_ORDERS[name])
+    for name in ("pages", "pending", "failures")
+}
+"""Looks at all of them: no index helps, since every visit would pay for it."""
+
 OUTCOME = "SELECT outcome FROM seen WHERE site = %s AND hash = %s"
 
 QUEUED = """

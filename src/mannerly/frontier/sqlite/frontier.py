@@ -17,6 +17,7 @@ from mannerly.frontier.contract import (
     Forgotten,
     Kind,
     Leased,
+    SiteOrder,
     SitePortion,
     UrlPortion,
     WriterState,
@@ -35,7 +36,16 @@ from mannerly.frontier.sqlite import (
 from mannerly.frontier.sqlite.adding import Batch, total
 from mannerly.frontier.sqlite.beginning import Beginning
 from mannerly.frontier.sqlite.database import Database, Synchronous
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
+from mannerly.model import (
+    Caps,
+    Commit,
+    FrontierStats,
+    Lease,
+    NewUrl,
+    RobotsRecord,
+    SiteFacts,
+    UrlFacts,
+)
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -176,6 +186,13 @@ class SqliteFrontier:
 
     async def iterate_sites(self, *, after: Cursor | None = None, limit: int = 1000) -> SitePortion:
         return await self._run(lambda database: looking.sites(database, after, limit))
+
+    async def find_sites(
+        self, *, begins: str = "", order: SiteOrder = SiteOrder.NAME, skip: int = 0, limit: int = 50
+    ) -> list[SiteFacts]:
+        return await self._run(
+            lambda database: looking.find_sites(database, begins, order, skip, limit)
+        )
 
     async def stats(self) -> FrontierStats:
         return await self._run(tally.stats)

@@ -1,6 +1,6 @@
 """Explain and iterate: what the frontier holds, for people and for other programs. Reads only."""
 
-from mannerly.frontier.contract import Cursor, Kind, SitePortion, UrlPortion
+from mannerly.frontier.contract import Cursor, Kind, SiteOrder, SitePortion, UrlPortion
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.database import Database, Transaction
 from mannerly.model import (
@@ -17,6 +17,17 @@ from mannerly.model import (
 )
 
 BEFORE_ALL = -(2**63)
+
+BEHIND_ALL = "\U0010ffff"
+"""Behind every character that a name may go on with."""
+
+_ORDERS = {
+    SiteOrder.NAME: "ORDER BY site.key",
+    SiteOrder.NEXT: "ORDER BY clock.ready_at, site.id",
+    SiteOrder.PAGES: "ORDER BY clock.pages DESC, site.id",
+    SiteOrder.PENDING: "ORDER BY clock.pending DESC, site.id",
+    SiteOrder.FAILURES: "ORDER BY clock.failures DESC, site.id",
+}
 
 SiteRow = tuple[str, int, int, int, str, int, int, int, int, int, int, int]
 
@@ -78,6 +89,21 @@ def sites(database: Database, after: Cursor | None, limit: int) -> SitePortion:
         rows = view.execute(statements.SITES_AFTER, (*(after or (0,)), limit)).fetchall()
         listed = [_site_facts(view, row) for row in rows]
     return SitePortion(listed, (rows[-1][-1],) if len(rows) == limit else None)
+
+
+def find_sites(
+    database: Database, begins: str, order: SiteOrder, skip: int, limit: int
+) -> list[SiteFacts]:
+    with database.reading("find_sites", limit=limit) as view:
+        if begins or order is SiteOrder.NAME:
+            statement = statements.SITES_BY_NAME + _ORDERS[order] + " LIMIT ? OFFSET ?"
+            rows = view.execute(statement, (begins, begins + BEHIND_ALL, limit, skip))
+        else:
+            clocks = statements.CLOCKS_BY_TIME
+            if order is not SiteOrder.NEXT:
+                clocks = statements.CLOCKS_BY_COUNT.format(count=order.value)
+            rows = view.execute(statements.SITES_IN_ORDER.format(clocks=clocks), (limit, skip))
+        return [_site_facts(view, row) for row in rows]
 
 
 def urls(database: Database, kind: Kind, after: Cursor | None, limit: int) -> UrlPortion:

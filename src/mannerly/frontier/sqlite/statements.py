@@ -269,6 +269,32 @@ SITE_BY_KEY = SITE_FACTS + "WHERE site.key = ?"
 
 SITES_AFTER = SITE_FACTS + "WHERE site.id > ? ORDER BY site.id LIMIT ?"
 
+SITES_BY_NAME = SITE_FACTS + "WHERE site.key >= ? AND site.key < ? AND site.key > '' "
+"""Goes on with an order: the names from a first one up to another. Skips the row that only keeps
+an id."""
+
+SITES_IN_ORDER = (
+    SITE_FACTS.replace(
+        "FROM site CROSS JOIN clock", "FROM ({clocks}) AS clock CROSS JOIN site"
+    ).replace("ON clock.site = site.id", "ON site.id = clock.site")
+    + "ORDER BY clock.place"
+)
+"""Of some clocks, which have their `place` in the order."""
+
+CLOCKS_BY_TIME = """
+SELECT *, row_number() OVER (ORDER BY ready_at, site) AS place FROM (
+    SELECT * FROM clock INDEXED BY clock_ready WHERE has_work
+    ORDER BY ready_at, site LIMIT ? OFFSET ?
+)
+"""
+
+CLOCKS_BY_COUNT = """
+SELECT *, row_number() OVER (ORDER BY {count} DESC, site) AS place FROM (
+    SELECT * FROM clock ORDER BY {count} DESC, site LIMIT ? OFFSET ?
+)
+"""
+"""Looks at all of them, in the file's order: no index helps, since every visit would pay for it."""
+
 URL_OUTCOME = "SELECT outcome FROM seen WHERE site = ? AND hash = ?"
 
 URL_QUEUED = """
