@@ -6,11 +6,14 @@ from pathlib import Path
 
 from mannerly.frontier.contract import Frontier, WriterState
 from mannerly.store import Recovered, dead_writers, recover
+from mannerly.store.disk import DISK, Disk
 
 log = logging.getLogger(__name__)
 
 
-async def bring_back_the_dead(frontier: Frontier, data_dir: Path, rest_s: float) -> Recovered:
+async def bring_back_the_dead(
+    frontier: Frontier, data_dir: Path, rest_s: float, *, disk: Disk = DISK
+) -> Recovered:
     """May be killed and run again. The frontier is told of a death before it is asked how far the
     dead came, so that no commit of theirs can arrive late (`mannerly.store.recovery`)."""
     dead = dead_writers(data_dir)
@@ -20,7 +23,7 @@ async def bring_back_the_dead(frontier: Frontier, data_dir: Path, rest_s: float)
     for writer in dead:
         await frontier.retire(writer, rest_s)
         states[writer] = await frontier.writer_state(writer)
-    recovered = recover(data_dir, states.get, writers=dead)
+    recovered = recover(data_dir, states.get, writers=dead, disk=disk)
     log.info(
         "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
         recovered.rows["pages"],
