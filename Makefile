@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup services demo test day lint format bench manuals lock clean
+.PHONY: help setup services demo test day soak lint format bench manuals lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -29,6 +29,10 @@ test: setup services  ## all tests: three at a time, as many wait for something,
 
 day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)
 	SIMULATED_SITES=10000 $(BIN)/python -m pytest tests/simulation/test_day.py
+
+soak: setup services  ## simulated crawls in which everything fails (SEEDS=2000); figures go to benchmarks/results
+	$(BIN)/python -m tests.simulation.faults --seeds $(SEEDS) --results benchmarks/results/simulation.json
+SEEDS ?= 2000
 
 lint: setup  ## style, types and layers
 	$(BIN)/ruff check .

@@ -7,12 +7,18 @@ from pathlib import Path
 from mannerly.clock import Executor, InlineExecutor
 from mannerly.frontier.contract import Frontier, WriterState
 from mannerly.store import Recovered, dead_writers, recover
+from mannerly.store.disk import DISK, Disk
 
 log = logging.getLogger(__name__)
 
 
 async def bring_back_the_dead(
-    frontier: Frontier, data_dir: Path, rest_s: float, executor: Executor | None = None
+    frontier: Frontier,
+    data_dir: Path,
+    rest_s: float,
+    executor: Executor | None = None,
+    *,
+    disk: Disk = DISK,
 ) -> Recovered:
     """May be killed and run again. The frontier is told of a death before it is asked how far the
     dead came, so that no commit of theirs can arrive late (`mannerly.store.recovery`). Journals are
@@ -25,7 +31,7 @@ async def bring_back_the_dead(
         await frontier.retire(writer, rest_s)
         states[writer] = await frontier.writer_state(writer)
     recovered = await (executor or InlineExecutor()).run(
-        lambda: recover(data_dir, states.get, writers=dead)
+        lambda: recover(data_dir, states.get, writers=dead, disk=disk)
     )
     log.info(
         "an earlier process was cut off: %d pages recovered, what was in flight is fetched again",
