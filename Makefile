@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup services demo test day lint format bench manuals lock clean
+.PHONY: help setup services demo test day soak lint format bench manuals lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 setup: $(STAMP)  ## .venv with the pinned dependencies and the program
-$(STAMP): pyproject.toml requirements.lock tools/setup
+$(STAMP): pyproject.toml requirements.lock tools/setup hatch_build.py $(wildcard src/mannerly/*/*.c)
 	PYTHON=$(PYTHON) tools/setup $(VENV)
 	@touch $(STAMP)
 
@@ -23,12 +23,16 @@ demo: setup  ## crawl a simulated web on this machine and look at the result
 # The longest first, and the suite that rewrites its own asserts before those that import it.
 TESTS := tests/simulation tests/conformance tests/crash tests/e2e tests/external tests/hostile tests/unit
 
-test: setup services  ## all tests: two at a time, then those that want the machine for themselves
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not alone" $(TESTS)
+test: setup services  ## all tests: three at a time, as many wait for something, then those that want the machine for themselves
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not alone" $(TESTS)
 	$(BIN)/python -m pytest -m alone
 
 day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)
 	SIMULATED_SITES=10000 $(BIN)/python -m pytest tests/simulation/test_day.py
+
+soak: setup services  ## simulated crawls in which everything fails (SEEDS=2000); figures go to benchmarks/results
+	$(BIN)/python -m tests.simulation.faults --seeds $(SEEDS) --results benchmarks/results/simulation.json
+SEEDS ?= 2000
 
 lint: setup  ## style, types and layers
 	$(BIN)/ruff check .

@@ -95,9 +95,10 @@ def mannerly(
 
 
 def environment(variables: dict[str, str] | None = None) -> dict[str, str]:
-    """The environment without any option of ours, so that the tests decide."""
+    """The environment without any option of ours, so that the tests decide. A crawl is one process
+    unless a test asks for more, whatever machine it runs on."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("MANNERLY_")}
-    return {**kept, **(variables or {})}
+    return {**kept, "MANNERLY_PROCESSES": "1", **(variables or {})}
 
 
 def start(*words: str) -> "subprocess.Popen[str]":

@@ -1,10 +1,10 @@
 """What does a crawled page cost, all in? Prints one JSON line.
 
-    python benchmarks/crawl/cost_per_page.py [--sites 500] [--https 0]
+    python benchmarks/crawl/cost_per_page.py [--sites 500] [--https 0] [--processes 1]
 
 `mannerly crawl` with everything on (robots, politeness bookkeeping, links, text, durable frontier
 and store) over the simulated web in a process of its own: delay 0, pages of about 60 kB, gzip. CPU
-is user + system of the crawler's process alone, start-up included.
+is user + system of the crawler's processes alone, start-up included; memory that of the largest.
 """
 
 import argparse
@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=500)
     parser.add_argument("--pages-mean", type=float, default=12.0)
     parser.add_argument("--https", type=float, default=0.0, help="share of sites on https")
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     web = ["--sites", str(options.sites), "--preset", "plain", "--https", str(options.https)]
     with tempfile.TemporaryDirectory() as scratch:
@@ -35,16 +36,17 @@ def main() -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             address = server.stdout.readline().split()[3]
-            figures = crawl(seeds, Path(scratch) / "data", address)
+            figures = crawl(seeds, Path(scratch) / "data", address, options.processes)
             server.terminate()
     print(json.dumps({"https": options.https, **figures}))
 
 
-def crawl(seeds: Path, data_dir: Path, address: str) -> dict[str, float]:
+def crawl(seeds: Path, data_dir: Path, address: str, processes: int) -> dict[str, float]:
     began = time.monotonic()
     process = subprocess.Popen(
         [*MANNERLY, "crawl", "--seed-file", seeds, "--email", "bench@example.org", "--delay", "0",
-         "--data-dir", data_dir, "--connect-to", address, "--progress", "off"],
+         "--data-dir", data_dir, "--connect-to", address, "--progress", "off",
+         "--processes", str(processes)],
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
     _, status, usage = os.wait4(process.pid, 0)

@@ -105,7 +105,6 @@ def judged(manual: Manual, folder: Path) -> dict[str, object]:
         "texts": dict(found.texts),
         "inscriptis": dict(opinions),
         "no_pages": dict(found.others),
-        "behind_the_last_tag": found.late,
         "differing": found.differing,
     }
 

@@ -31,8 +31,6 @@ class Judgement:
     differing: dict[str, list[str]] = field(default_factory=dict)
     """Some of those that differ, by cause."""
     others: Counter[str] = field(default_factory=Counter)
-    late: int = 0
-    """URLs that only the unread ends of pages with too many tags lead to."""
 
 
 def judge(
@@ -64,7 +62,6 @@ def judge(
     walk = Walk(root, on_page)
     walk.walk(manual.seed)
     found.others = walk.others
-    found.late = len(walk.late)
     found.extra = sorted(_told(name) for name in stored)
     return found
 
@@ -86,7 +83,9 @@ def compare(page: Page, text: str) -> str:
     """How the stored text compares with the words that the reader found."""
     ours = text.split()
     if ours == page.words:
-        return "same words, to the last tag that is read" if page.cut else "same words"
+        return "same words"
+    if page.long and page.words[: len(ours)] == ours and len(ours) > len(page.words) / 2:
+        return "same words, to the last tag that is read"
     if len(text) == MAX_TEXT and page.words[: len(ours) - 1] == ours[:-1]:
         return "same words, to the longest text that is kept"
     if "".join(ours) == "".join(page.words):

@@ -21,29 +21,27 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re
 _REFRESH = re.compile(r"\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']*)", re.IGNORECASE)
 
 
-MAX_TAGS = 40_000
-"""Of a page with more tags than this only the beginning is read (`mannerly.parse.crop`)."""
+MAX_TAGS = 310_000
+"""Of a page with so many tags the end may not be read (`mannerly.parse.crop`)."""
 
 
 @dataclass(slots=True)
 class Page:
     hrefs: set[str] = field(default_factory=set)
-    late: set[str] = field(default_factory=set)
-    """Links behind the last tag that is read."""
     base: str = ""
     words: list[str] = field(default_factory=list)
-    cut: bool = False
-    """There is more of it than is read."""
+    long: bool = False
+    """There may be more of it than is read."""
     noindex: bool = False
     nofollow: bool = False
 
-    def targets(self, url: str, *, late: bool = False) -> set[str]:
-        """What it leads to, without fragments; or what the rest of it leads to."""
+    def targets(self, url: str) -> set[str]:
+        """What it leads to, without fragments."""
         if self.nofollow:
             return set()
         base = urljoin(url, self.base) if self.base else url
         found = set()
-        for href in self.late if late else self.hrefs:
+        for href in self.hrefs:
             try:
                 found.add(urldefrag(urljoin(base, href.strip())).url)
             except ValueError:
@@ -59,20 +57,12 @@ def key(url: str) -> tuple[str, str, str]:
 
 def read_html(body: bytes) -> Page:
     text = decoded(body)
-    rest = text.split("<", MAX_TAGS)[MAX_TAGS:]
-    read = text[: len(text) - len(rest[0]) - 1] if rest else text
     reader = _Reader()
-    reader.feed(read)
+    reader.feed(text)
+    reader.close()
     page = reader.page
     page.words = "".join(reader.pieces).split()
-    if rest:
-        page.cut = True
-        early, page.hrefs = page.hrefs, set()
-        reader.feed(text[len(read) :])
-        page.hrefs, page.late = early, page.hrefs - early
-    reader.close()
-    if not rest:
-        page.words = "".join(reader.pieces).split()
+    page.long = text.count("<") > MAX_TAGS
     return page
 
 

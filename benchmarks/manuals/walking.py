@@ -23,15 +23,12 @@ class Walk:
     def __init__(self, root: Path, on_page: Callable[[Key, Page, Path], None]) -> None:
         self.others: Counter[str] = Counter()
         """URLs that lead to no page, by cause."""
-        self.late: set[Key] = set()
-        """What only the unread ends of long pages lead to, and nothing else."""
         self._root = root.resolve()
         self._on_page = on_page
 
     def walk(self, seed: str) -> None:
         host = key(seed)[0]
         known = {key(seed)}
-        self.late.clear()
         waiting = [seed]
         while waiting:
             url = waiting.pop()
@@ -40,7 +37,6 @@ class Walk:
                 if name[0] == host and name not in known:
                     known.add(name)
                     waiting.append(target)
-        self.late = {name for name in self.late if name[0] == host} - known
 
     def _visit(self, url: str) -> Iterable[str]:
         """What it leads to."""
@@ -59,7 +55,6 @@ class Walk:
         if path.suffix not in HTML | TEXT:
             return self._nothing("not a page")
         page = read_page(path)
-        self.late.update(map(key, page.targets(url, late=True)))
         if page.noindex:
             return self._nothing("noindex", *page.targets(url))
         self._on_page(key(url), page, path)

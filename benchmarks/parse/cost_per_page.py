@@ -23,12 +23,13 @@ from typing import TypeVar
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.parse.pages import SIZE, generated, read
+from mannerly import memory
 from mannerly.parse import main_text, parse_html
 from mannerly.parse.blocks import lines, marked
 from mannerly.parse.charset import to_utf8
-from mannerly.parse.crop import cropped
+from mannerly.parse.crop import pieces
 from mannerly.parse.defuse import defused
-from mannerly.parse.html import MAX_TEXT, tree_of
+from mannerly.parse.html import MAX_TEXT, pieces_of
 from mannerly.politeness.robots import parse_robots
 from mannerly.url import SiteKey, resolve
 
@@ -39,12 +40,12 @@ ROUNDS = 7
 
 
 def bounded(page: bytes) -> Callable[[], object]:
-    tags = page.count(b"<")
-    return lambda: defused(cropped(page, tags), page.count(b"<"))
+    whole = marked(page)
+    return lambda: [defused(piece, whole.tags, whole.left_open) for piece in pieces(whole)]
 
 
 def text_of(page: bytes) -> Callable[[], object]:
-    tree, _ = tree_of(page)
+    tree = next(pieces_of(page)).tree()
     return lambda: lines(tree.body.text_lexbor() if tree.body else "", MAX_TEXT)
 
 
@@ -86,6 +87,7 @@ def cpu_s(work: Callable[[T], object], items: Sequence[T]) -> float:
 
 
 def main() -> None:
+    memory.give_back()
     pages = read(Path(sys.argv[1])) if len(sys.argv) > 1 else generated(60)
     gc.freeze()
     alone_s = cpu_s(LexborHTMLParser, pages)

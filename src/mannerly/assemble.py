@@ -21,6 +21,7 @@ from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.requests import RequestBook
+from mannerly.engine.resources import Resources
 from mannerly.engine.sieve import Sieve
 from mannerly.engine.visit import Visitor
 from mannerly.engine.workbench import Workbench
@@ -67,6 +68,13 @@ def frontier_path(config: Config) -> Path | None:
     """The file that the frontier is in; None if it is on a server."""
     url = config.crawl.db_url
     return sqlite_path(url) if url else config.crawl.data_dir / FRONTIER
+
+
+def resources(config: Config) -> Resources:
+    """What a crawl may take of this machine."""
+    path = frontier_path(config)
+    folders = {config.crawl.data_dir, *([path.parent] if path is not None else [])}
+    return Resources(config.engine.memory_limit, config.store.min_free_disk, sorted(folders))
 
 
 def check_database(config: Config) -> None:
@@ -232,7 +240,8 @@ def make_crawler(
     plan = EnginePlan.of(config, workers)
     agent = agent_token(config)
     sieve = Sieve(plan, site_key, exclusions)
-    overload = Overload(plan, LagWatch(world.clock, world.lag_probe_s), tally, world.clock)
+    watch = LagWatch(world.clock, world.lag_probe_s)
+    overload = Overload(plan, watch, tally, world.clock, resources(config))
     tally.left_out = sieve.left_out
     if sieve.guard is not None:
         tally.closed = sieve.guard.closed

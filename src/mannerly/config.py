@@ -19,11 +19,13 @@ from mannerly.errors import ConfigError
 from mannerly.model import Caps
 from mannerly.timing import SLOW_S
 from mannerly.units import (
+    HALF,
     count,
     dashboard_place,
     duration,
     email,
     endpoint,
+    memory_size,
     one_of,
     parameters,
     path,
@@ -312,8 +314,23 @@ class TrapsSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSection:
-    """The engine's rhythm and durability."""
+    """The engine's processes, rhythm and durability."""
 
+    processes: int = _option(
+        0,
+        positive,
+        "Processes that crawl side by side on this machine. They share --max-workers and all other "
+        "limits.",
+        meta="N",
+        shown="one per core",
+    )
+    hang_timeout: float = _option(
+        30.0,
+        some_time,
+        "A process that gives no sign of life for so long is killed and replaced.",
+        meta="TIME",
+        shown="30s",
+    )
     checkpoint_interval: float = _option(
         1.0,
         some_time,
@@ -345,6 +362,14 @@ class EngineSection:
         meta="TIME",
         shown="5m",
     )
+    memory_limit: int = _option(
+        HALF,
+        memory_size,
+        "Memory that the crawler may take: near it, less is done at once. 'half' is half of what "
+        "the machine or its container has, 0 is no limit.",
+        meta="SIZE",
+        shown="half",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,6 +384,14 @@ class StoreSection:
         "warc (requests and responses as they went over the wire).",
         meta="LIST",
         shown="pages only",
+    )
+    min_free_disk: int = _option(
+        512 * 2**20,
+        size,
+        "With less room than this on a disk of the crawl, nothing new is fetched until there is "
+        "more. 0 is to fill it.",
+        meta="SIZE",
+        shown="512MiB",
     )
 
 

@@ -1,6 +1,6 @@
 """The data directory: one crawler at a time.
 
-DIR/lock          held (flock) by the crawler that runs here
+DIR/lock          held (flock) by the crawler that runs here, and by all its processes
 DIR/frontier.db   the frontier, unless --db-url says otherwise
 DIR/suffix-list.dat  the public suffix list that the crawl's sites are made by
 DIR/journal, pages, fetches, requests, runs: the store (`mannerly.store.layout`)
@@ -8,6 +8,7 @@ DIR/journal, pages, fetches, requests, runs: the store (`mannerly.store.layout`)
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +18,14 @@ from mannerly.errors import CrawlBusyError, UsageError
 FRONTIER = "frontier.db"
 SUFFIXES = "suffix-list.dat"
 _LOCK = "lock"
+_POLL_S = 0.05
 
 
 @contextmanager
-def held(data_dir: Path) -> Iterator[None]:
-    """Make the directory if need be and hold it; `CrawlBusyError` if another crawler does."""
+def held(data_dir: Path, patience_s: float = 0.0) -> Iterator[int]:
+    """Make the directory if need be and hold it; `CrawlBusyError` if another crawler does, and
+    still does after `patience_s`. Yields the lock's descriptor: a process that inherits it holds
+    the directory as well, until it ends."""
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         fd = os.open(data_dir / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -31,12 +35,15 @@ def held(data_dir: Path) -> Iterator[None]:
             "--data-dir"
         ) from exc
     try:
-        if not _lock(fd):
-            raise CrawlBusyError(
-                f"another crawler is running in {data_dir}; stop it first, or choose another "
-                "--data-dir"
-            )
-        yield
+        give_up_at = time.monotonic() + patience_s
+        while not _lock(fd):
+            if time.monotonic() >= give_up_at:
+                raise CrawlBusyError(
+                    f"another crawler is running in {data_dir}; stop it first, or choose another "
+                    "--data-dir"
+                )
+            time.sleep(_POLL_S)
+        yield fd
     finally:
         os.close(fd)
 

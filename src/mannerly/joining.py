@@ -36,6 +36,8 @@ OF_ONE_RUN = frozenset(
         "db_schema",
         "max_pages",
         "max_duration",
+        "processes",
+        "hang_timeout",
         "log_level",
         "progress",
         "dashboard",

@@ -4,15 +4,25 @@ the frontier says, and their sites come back after a delay."""
 import logging
 from pathlib import Path
 
+from mannerly.clock import Executor, InlineExecutor
 from mannerly.frontier.contract import Frontier, WriterState
 from mannerly.store import Recovered, dead_writers, recover
+from mannerly.store.disk import DISK, Disk
 
 log = logging.getLogger(__name__)
 
 
-async def bring_back_the_dead(frontier: Frontier, data_dir: Path, rest_s: float) -> Recovered:
+async def bring_back_the_dead(
+    frontier: Frontier,
+    data_dir: Path,
+    rest_s: float,
+    executor: Executor | None = None,
+    *,
+    disk: Disk = DISK,
+) -> Recovered:
     """May be killed and run again. The frontier is told of a death before it is asked how far the
-    dead came, so that no commit of theirs can arrive late (`mannerly.store.recovery`)."""
+    dead came, so that no commit of theirs can arrive late (`mannerly.store.recovery`). Journals are
+    finished on `executor`, or else here and now."""
     dead = dead_writers(data_dir)
     if not dead:
         return Recovered()
@@ -20,9 +30,11 @@ async def bring_back_the_dead(frontier: Frontier, data_dir: Path, rest_s: float)
     for writer in dead:
         await frontier.retire(writer, rest_s)
         states[writer] = await frontier.writer_state(writer)
-    recovered = recover(data_dir, states.get, writers=dead)
+    recovered = await (executor or InlineExecutor()).run(
+        lambda: recover(data_dir, states.get, writers=dead, disk=disk)
+    )
     log.info(
-        "an earlier run was cut off: %d pages recovered, what was in flight is fetched again",
+        "an earlier process was cut off: %d pages recovered, what was in flight is fetched again",
         recovered.rows["pages"],
     )
     for path in recovered.set_aside:

@@ -1,4 +1,4 @@
-"""One crawl process from start to end: check, join or create, seed, recover, run, leave.
+"""A crawl on this machine from start to end: check, join or create, seed, recover, run, leave.
 
 Everything that can be wrong with what the user gave is found before anything is changed.
 """
@@ -6,49 +6,47 @@ Everything that can be wrong with what the user gave is found before anything is
 import asyncio
 import logging
 import os
-import random
 import signal
-import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from mannerly import assemble, joining, memory
+from mannerly import assemble, joining, memory, running
 from mannerly.assemble import World
-from mannerly.clock import SystemClock, ThreadExecutor, system_boot_id
 from mannerly.config import Config
 from mannerly.dashboard import dashboard_at
 from mannerly.datadir import SUFFIXES, held
 from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
-from mannerly.engine.lag import PROBE_S
 from mannerly.engine.plan import parameter_rules
-from mannerly.errors import ConfigError, FrontierError, MannerlyError
+from mannerly.errors import ConfigError, FrontierError
 from mannerly.fetch import descriptors
 from mannerly.fetch.contract import Transport
 from mannerly.frontier.contract import Frontier
 from mannerly.joining import CRAWL_ID
 from mannerly.model import FrontierStats
 from mannerly.observe import operations
-from mannerly.observe.operations import OperationsFile
 from mannerly.observe.progress import View
 from mannerly.observe.tally import Tally
 from mannerly.reviving import bring_back_the_dead
+from mannerly.running import threads
 from mannerly.seeding import Seeding, load_seeds
 from mannerly.showing import shown
 from mannerly.steering import Steering
-from mannerly.store import JournalStore
-from mannerly.timing import Timings
+from mannerly.supervise import shares
+from mannerly.supervise.supervisor import Supervisor
 from mannerly.url import Exclusions, SiteKey
-from mannerly.watching import Watch
+from mannerly.watching import Watch, counted
 
 log = logging.getLogger(__name__)
 
-LAST_STATS_S = 2.0
+LAST_STATS_S = 1.0
 """What the last look at the frontier gets, for the summary."""
+ORPHANS_S = 3.0
+"""How long a directory that is in use is waited for: the processes of a crawler that was killed end
+by themselves within moments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +78,20 @@ async def crawl(
     on_seeding: Callable[[Seeding], None] = lambda _: None,
     host: Host | None = None,
 ) -> Ended:
-    """Run a crawl in this process. `UsageError` before anything was changed."""
+    """Run a crawl: in this process if it has a host or one process is asked for, else in several.
+    `UsageError` before anything was changed."""
     source = (host.seeds if host is not None else None) or config.crawl.seed_file
     _check_input(config, source, resume=resume)
     memory.give_back()
-    with _threads(config) as world:
+    with threads(config) as world:
         stored = await assemble.stored_settings(config, world)
         config = joining.joined(config, stored, resume=resume)
         site_key = assemble.make_site_key(config, new=stored is None)
         joining.check_suffixes(stored, site_key)
         exclusions = _exclusions(config)
-        with held(config.crawl.data_dir):
+        with held(config.crawl.data_dir, ORPHANS_S) as lock:
             joining.check_directory(config.crawl.data_dir, stored)
             async with assemble.make_frontier(config, world) as frontier:
-                budget = descriptors.apply(config.fetch.max_workers)
                 transport = assemble.make_transport(config, world.clock)
                 if stored is None:
                     await frontier.clear()
@@ -108,9 +106,100 @@ async def crawl(
                     )
                 await _begin(frontier, config, world, site_key, stored)
                 await bring_back_the_dead(frontier, config.crawl.data_dir, config.politeness.delay)
-                return await _run(
-                    config, world, frontier, transport, budget, site_key, exclusions, view, host
-                )
+                operations.clear(config.crawl.data_dir)
+                run = _Run(config, world, frontier, transport, site_key, exclusions, view)
+                return await run.to_the_end(host, lock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A crawl that is there, and is now run."""
+
+    config: Config
+    world: World
+    frontier: Frontier
+    transport: Transport
+    site_key: SiteKey
+    exclusions: Exclusions
+    view: View
+
+    async def to_the_end(self, host: Host | None, lock: int) -> Ended:
+        if self.config.fetch.allow_private_addresses:
+            log.warning("private addresses may be connected to: --allow-private-addresses is on")
+        before = (await self.frontier.stats()).fetched
+        limit = self.config.crawl.max_pages
+        left = max(0, limit - before) if limit else None
+        count = shares.process_count(self.config, left) if host is None else 1
+        if count > 1:
+            await self.transport.aclose()
+            because, tally = await self._by_several(count, left, lock)
+        else:
+            because, tally = await self._alone(before, host)
+        elapsed_s = self.world.clock.now() - tally.started_at
+        return Ended(because, elapsed_s, tally, await _last_stats(self.frontier))
+
+    async def _alone(self, fetched_before: int, host: Host | None) -> tuple[str, Tally]:
+        """In this process."""
+        workers = _budgeted(self.config.fetch.max_workers)
+
+        @asynccontextmanager
+        async def attended(crawler: Crawler, tally: Tally, watch: Watch) -> AsyncIterator[None]:
+            if host is not None:
+                host.on_start(crawler)
+            obeyed = _signals(crawler, self._reread) if host is None else nullcontext()
+            with obeyed, dashboard_at(self.config, watch.snapshot, self._steering(crawler)):
+                async with (
+                    shown(self.view, tally, self.frontier, self.world.clock, workers),
+                    counted(self.frontier, watch),
+                ):
+                    yield
+
+        return await running.run(
+            self.config,
+            self.world,
+            self.frontier,
+            self.transport,
+            site_key=self.site_key,
+            exclusions=self.exclusions,
+            workers=workers,
+            fetched_before=fetched_before,
+            attended=attended,
+            consumer=host.consumer if host is not None else NOBODY,
+        )
+
+    async def _by_several(self, count: int, left: int | None, lock: int) -> tuple[str, Tally]:
+        """In processes of their own, which inherit the limit on open files and the directory."""
+        parts = shares.shares(self.config, count, left)
+        most = _budgeted(parts[0].fetch.max_workers)
+        workers = [min(most, part.fetch.max_workers) for part in parts]
+        supervisor = Supervisor(self.config, self.world, self.frontier, keep=[lock])
+
+        def reread() -> None:
+            self._reread()
+            supervisor.reread()
+
+        clock = self.world.clock
+        page = dashboard_at(self.config, supervisor.snapshot, self._steering(supervisor))
+        with _signals(supervisor, reread, supervisor.kill), page:
+            async with (
+                shown(self.view, supervisor.tally, self.frontier, clock, sum(workers)),
+                counted(self.frontier, supervisor),
+            ):
+                return await supervisor.run(parts, workers), supervisor.tally
+
+    def _steering(self, steered: Crawler | Supervisor) -> Steering:
+        return Steering(self.config, steered, self.frontier, self.site_key, self.exclusions)
+
+    def _reread(self) -> None:
+        _reread(self.exclusions, self.config.crawl.exclude_file)
+
+
+def _budgeted(workers: int) -> int:
+    """How many fetches a process can have in flight of as many as are wanted."""
+    budget = descriptors.apply(workers)
+    if budget.message:
+        log.warning("%s", budget.message)
+    return budget.workers
 
 
 async def _begin(
@@ -157,106 +246,12 @@ def _exclusions(config: Config) -> Exclusions:
     return Exclusions.read(exclude_file) if exclude_file is not None else Exclusions()
 
 
-@contextmanager
-def _threads(config: Config) -> Iterator[World]:
-    world = World(
-        clock=SystemClock(),
-        clock_id=system_boot_id(),
-        frontier_executor=ThreadExecutor("frontier"),
-        store_executor=ThreadExecutor("store"),
-        random=random.SystemRandom(),
-        timings=Timings(slow_s=config.observe.slow_operation),
-        lag_probe_s=PROBE_S,
-    )
-    try:
-        yield world
-    finally:
-        world.store_executor.close()
-        world.frontier_executor.close()
-
-
-async def _run(
-    config: Config,
-    world: World,
-    frontier: Frontier,
-    transport: Transport,
-    budget: descriptors.Budget,
-    site_key: SiteKey,
-    exclusions: Exclusions,
-    view: View,
-    host: Host | None,
-) -> Ended:
-    workers = budget.workers
-    if budget.message:
-        log.warning("%s", budget.message)
-    if config.fetch.allow_private_addresses:
-        log.warning("private addresses may be connected to: --allow-private-addresses is on")
-    label = f"{socket.gethostname()}:{os.getpid()}"
-    writer = await frontier.enlist(label)
-    tally = Tally(world.clock.now())
-    data_dir = config.crawl.data_dir
-    store = JournalStore(
-        data_dir,
-        writer,
-        clock=world.clock,
-        segment_bytes=config.engine.segment_size,
-        segment_age_s=config.engine.segment_age,
-        facts=assemble.crawl_facts(config, label),
-    )
-    consumer = host.consumer if host is not None else NOBODY
-    watch = Watch(config, tally, world.timings, world.clock, consumer)
-    crawler = assemble.make_crawler(
-        config,
-        world,
-        frontier=frontier,
-        transport=transport,
-        store=store,
-        writer=writer,
-        site_key=site_key,
-        exclusions=exclusions,
-        workers=workers,
-        tally=tally,
-        fetched_before=(await frontier.stats()).fetched,
-        consumer=watch,
-    )
-    operations.clear(data_dir)
-    try:
-        reread = partial(_reread, exclusions, config.crawl.exclude_file)
-        obeyed = _signals(crawler, reread) if host is None else nullcontext()
-        if host is not None:
-            host.on_start(crawler)
-        written = OperationsFile(data_dir, writer, label, world.timings, tally)
-        steering = Steering(config, crawler, frontier, site_key, exclusions)
-        with obeyed, written, dashboard_at(config, watch.snapshot, steering):
-            async with shown(view, tally, frontier, world.clock, workers), watch.counting(frontier):
-                because = await crawler.run()
-    except BaseExceptionGroup as group:
-        ours, others = group.split(MannerlyError)
-        if ours is None or others is not None:
-            raise
-        # What our services could not do is one line for the user, not a tree of tasks.
-        raise MannerlyError("; ".join(str(exc) for exc in _leaves(ours))) from group
-    finally:
-        await transport.aclose()
-        await world.store_executor.run(store.close)
-    elapsed_s = world.clock.now() - tally.started_at
-    return Ended(because, elapsed_s, tally, await _last_stats(frontier))
-
-
 async def _last_stats(frontier: Frontier) -> FrontierStats:
     """For the summary; a database that does not answer must not hold up the end."""
     with suppress(FrontierError, TimeoutError):
         async with asyncio.timeout(LAST_STATS_S):
             return await frontier.stats()
     return FrontierStats()
-
-
-def _leaves(group: BaseExceptionGroup[MannerlyError]) -> Iterator[MannerlyError]:
-    for exc in group.exceptions:
-        if isinstance(exc, BaseExceptionGroup):
-            yield from _leaves(exc)
-        else:
-            yield exc
 
 
 def _reread(exclusions: Exclusions, exclude_file: Path | None) -> None:
@@ -274,13 +269,18 @@ def _reread(exclusions: Exclusions, exclude_file: Path | None) -> None:
 
 
 @contextmanager
-def _signals(crawler: Crawler, reread: Callable[[], None]) -> Iterator[None]:
+def _signals(
+    crawler: Crawler | Supervisor,
+    reread: Callable[[], None],
+    at_the_last: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
     """The first SIGINT or SIGTERM stops cleanly; a second SIGINT quits at once, which loses nothing
     either: it is what a kill does. SIGHUP has the exclusions read again."""
     loop = asyncio.get_running_loop()
 
     def interrupt() -> None:
         if crawler.ended_because:
+            at_the_last()
             os._exit(130)
         print("\nstopping; Ctrl-C again quits at once", file=sys.stderr)
         crawler.stop("stopped by Ctrl-C")

@@ -1,11 +1,10 @@
-"""A person steers the crawl of this process, from another thread: `Controls` over one crawler."""
+"""A person steers a crawl from another thread: `Controls` over a crawler, or over several."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mannerly.config import Config
-from mannerly.engine.crawler import Crawler
 from mannerly.engine.plan import parameter_rules
 from mannerly.errors import ConfigError, FrontierError, UrlError, UsageError
 from mannerly.fetch import descriptors
@@ -20,32 +19,46 @@ PATIENCE_S = 30.0
 """How long a person is kept waiting for the database."""
 
 
+class Steered(Protocol):
+    """A crawler, or who runs several. On the crawl's own event loop."""
+
+    def pause(self) -> None: ...
+
+    def go_on(self) -> None: ...
+
+    def stop(self, why: str) -> None: ...
+
+    def set_workers(self, workers: int) -> None: ...
+
+    def wake(self) -> None: ...
+
+
 class Steering:
     """To be made on the crawl's own event loop, and used from other threads."""
 
     def __init__(
         self,
         config: Config,
-        crawler: Crawler,
+        steered: Steered,
         frontier: Frontier,
         site_key: SiteKey,
         exclusions: Exclusions,
     ) -> None:
         self._config = config
-        self._crawler = crawler
+        self._steered = steered
         self._frontier = frontier
         self._site_key = site_key
         self._exclusions = exclusions
         self._loop = asyncio.get_running_loop()
 
     def pause(self) -> None:
-        self._call(self._crawler.pause)
+        self._call(self._steered.pause)
 
     def go_on(self) -> None:
-        self._call(self._crawler.go_on)
+        self._call(self._steered.go_on)
 
     def stop(self, why: str) -> None:
-        self._call(lambda: self._crawler.stop(why))
+        self._call(lambda: self._steered.stop(why))
 
     def set_workers(self, workers: int) -> int:
         if workers < 1:
@@ -54,7 +67,7 @@ class Steering:
             allowed = descriptors.apply(workers).workers
         except UsageError as exc:
             raise Refused(str(exc)) from exc
-        self._call(lambda: self._crawler.set_workers(allowed))
+        self._call(lambda: self._steered.set_workers(allowed))
         return allowed
 
     def exclude(self, domain: str) -> str:
@@ -73,7 +86,7 @@ class Steering:
                 parameters=parameter_rules(self._config),
             )
         )
-        self._call(self._crawler.wake)
+        self._call(self._steered.wake)
         parts = [f"{seeding.new:,} new", f"{seeding.seeds - seeding.new:,} known or excluded"]
         return ", ".join(parts + ([f"{seeding.bad:,} not a URL"] if seeding.bad else []))
 

@@ -46,6 +46,20 @@ def some_size(text: str) -> int:
     return number
 
 
+HALF = -1
+"""As a limit on memory: half of what the machine has."""
+
+
+def memory_size(text: str) -> int:
+    """At least what the program takes by itself and a little to work with; 0 is no limit."""
+    if text.strip().lower() == "half":
+        return HALF
+    number = size(text)
+    if 0 < number < 300 * 2**20:
+        raise ValueError("a size of at least 300MiB is needed, 'half', or 0 for no limit")
+    return number
+
+
 def count(text: str) -> int:
     """A whole number; `_` and `,` may group its digits."""
     digits = text.strip().replace("_", "").replace(",", "")

@@ -5,6 +5,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
+from typing import Protocol
 
 from mannerly.clock import Clock
 from mannerly.config import Config
@@ -44,7 +45,7 @@ class Watch:
         self._consumer = consumer
         self._limits = (config.crawl.max_pages, config.crawl.max_duration)
         self._recent = Recent()
-        self._counts = Counts()
+        self.counts = Counts()
         self._loop_thread = threading.current_thread().name
         self.ended = False
 
@@ -66,27 +67,6 @@ class Watch:
         return self._consumer.behind
 
     # -- as a source of snapshots --------------------------------------------------------------
-
-    @asynccontextmanager
-    async def counting(self, frontier: Frontier) -> AsyncIterator[None]:
-        """Ask the frontier for its counts now and then while the body runs, and at its end."""
-        task = asyncio.create_task(self._count_on(frontier), name="counts")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
-            with suppress(FrontierError, TimeoutError):
-                async with asyncio.timeout(COUNT_EVERY_S):
-                    self._counts = counts_of(await frontier.stats())
-            self.ended = True
-
-    async def _count_on(self, frontier: Frontier) -> None:
-        while True:
-            # The engine notices trouble and says so; here the last known numbers will do.
-            with suppress(FrontierError):
-                self._counts = counts_of(await frontier.stats())
-            await asyncio.sleep(COUNT_EVERY_S)
 
     def snapshot(self) -> Snapshot:
         """For any thread: what the engine counts on with is copied in one step each."""
@@ -133,7 +113,7 @@ class Watch:
             operations=operations,
             database_s=sum(it[1] for name, it in operations.items() if name not in NOT_WORK),
             store_s=tally.store_s,
-            counts=self._counts,
+            counts=self.counts,
             latest=recent.pages(),
             examples=recent.examples(),
         )
@@ -152,6 +132,36 @@ class Watch:
             ),
         }
         return {**stages, "other": sum(threads.values())}
+
+
+class Counted(Protocol):
+    """Who shows what the frontier counts."""
+
+    counts: Counts
+    ended: bool
+
+
+@asynccontextmanager
+async def counted(frontier: Frontier, by: Counted) -> AsyncIterator[None]:
+    """Ask the frontier for its counts now and then while the body runs, and at its end."""
+    task = asyncio.create_task(_count_on(frontier, by), name="counts")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        with suppress(FrontierError, TimeoutError):
+            async with asyncio.timeout(COUNT_EVERY_S):
+                by.counts = counts_of(await frontier.stats())
+        by.ended = True
+
+
+async def _count_on(frontier: Frontier, by: Counted) -> None:
+    while True:
+        # The engine notices trouble and says so; here the last known numbers will do.
+        with suppress(FrontierError):
+            by.counts = counts_of(await frontier.stats())
+        await asyncio.sleep(COUNT_EVERY_S)
 
 
 def counts_of(stats: FrontierStats) -> Counts:

@@ -22,7 +22,7 @@ from tests.programs import MANNERLY, QUICK, Served, arguments, environment, mann
 
 SPEC = preset("plain", seed=12, sites=40, pages_mean=10.0, pages_max=30, body_mean=12_000)
 OFTEN = {**QUICK, "--delay": "100ms", "--checkpoint-interval": "100ms", "--segment-size": "100kB",
-         "--keep": "links,warc"}  # fmt: skip
+         "--keep": "links,warc", "--min-free-disk": "0"}  # fmt: skip
 WITHIN_S = 30.0
 PAUSED = "the crawl is paused: "
 
@@ -41,11 +41,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 class Crawl:
     """A crawl in the background whose messages go to a file."""
 
-    def __init__(self, folder: Path, web: Served, data: Path, prefix: list[str]) -> None:
+    def __init__(
+        self, folder: Path, web: Served, data: Path, prefix: list[str], options: dict[str, str]
+    ) -> None:
         self.data = data
         self._messages = folder / "messages"
-        words = ["crawl", *arguments(OFTEN), "--data-dir", str(data), "--connect-to", web.address,
-                 "--seed-file", str(web.write_seeds(folder / "seeds.txt"))]  # fmt: skip
+        words = ["crawl", *arguments(OFTEN | options), "--data-dir", str(data),
+                 "--connect-to", web.address, "--seed-file",
+                 str(web.write_seeds(folder / "seeds.txt"))]  # fmt: skip
         with self._messages.open("wb") as messages:
             self.process = subprocess.Popen(
                 [*prefix, *MANNERLY, *words], stderr=messages, stdout=messages, env=environment()
@@ -68,10 +71,10 @@ class Crawl:
 
 @contextmanager
 def crawling(
-    folder: Path, data: Path, prefix: list[str] | None = None
+    folder: Path, data: Path, prefix: list[str] | None = None, options: dict[str, str] | None = None
 ) -> Iterator[tuple[Crawl, Served]]:
     with served(folder, SPEC) as web:
-        crawl = Crawl(folder, web, data, prefix or [])
+        crawl = Crawl(folder, web, data, prefix or [], options or {})
         try:
             yield crawl, web
         finally:
@@ -92,6 +95,24 @@ def test_a_disk_that_fills_up(tmp_path: Path, small_disk: Path) -> None:
         assert "No space left on device" in told or "the disk is full" in told
         assert told.count("INFO the crawl goes on") == told.count(PAUSED)
         assert requests(web) > asked
+        check_everything_is_there(data, web)
+
+
+def test_a_disk_that_is_nearly_full_is_left_alone(tmp_path: Path, small_disk: Path) -> None:
+    """It never comes to the fault above, and what was fetched is durable by then."""
+    data = small_disk / "data"
+    with crawling(tmp_path, data, options={"--min-free-disk": "8MiB"}) as (crawl, web):
+        crawl.until(lambda: bool(list(data.glob("pages/*.parquet"))))
+        ballast = small_disk / "ballast"
+        ballast.write_bytes(bytes(shutil.disk_usage(small_disk).free - (6 << 20)))
+        crawl.until(lambda: "--min-free-disk is" in crawl.messages())
+        left = shutil.disk_usage(small_disk).free
+        asked = requests(web)
+        ballast.unlink()
+        told = crawl.end()
+        assert left > 2 << 20
+        assert requests(web) > asked
+        assert told.count(PAUSED) == told.count("INFO the crawl goes on") == 1
         check_everything_is_there(data, web)
 
 

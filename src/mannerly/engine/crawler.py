@@ -35,6 +35,8 @@ FAREWELL_S = 5.0
 
 FOREVER_S = 100 * 365 * 86400.0
 FINISHED = "finished: nothing is left to do"
+ENOUGH_PAGES = "max-pages reached"
+ENOUGH_TIME = "max-duration reached"
 
 
 class Crawler:
@@ -76,12 +78,17 @@ class Crawler:
         self._reserve = max(8, plan.workers)  # all slots may start and end at the same time
         self._bench_timer: asyncio.TimerHandle | None = None
         self.ended_because = ""
+        self._grace_s = STOP_GRACE_S
         self._failure: ExtractError | None = None
 
     def wake(self) -> None:
         """The consumer is no longer behind: go on."""
         if self._group is not None:
             self._dispatch()
+
+    def look(self) -> None:
+        """Others have changed the frontier: ask it for sites without waiting any longer."""
+        self._checkpointed.set()
 
     def pause(self) -> None:
         """Start no further visit until `go_on`. What is in flight ends as usual; leases that are
@@ -97,10 +104,12 @@ class Crawler:
         self._overload.set_workers(workers)
         self.wake()
 
-    def stop(self, why: str) -> None:
-        """Start no further visit, finish what is in flight, leave everything durable."""
+    def stop(self, why: str, grace_s: float = STOP_GRACE_S) -> None:
+        """Start no further visit, finish what is in flight, leave everything durable. What is not
+        finished after `grace_s` is broken off, and comes again."""
         if not self._stopping.is_set():
             self.ended_because = self._tally.ending = why
+            self._grace_s = grace_s
             self._stopping.set()
 
     async def run(self) -> str:
@@ -111,7 +120,7 @@ class Crawler:
             checkpoints = self._group.create_task(self._checkpoint_loop(), name="checkpoint")
             watching = self._group.create_task(self._overload.run(self._dispatch), name="lag")
             limit_s = self._plan.max_duration_s or FOREVER_S
-            limit = loop.call_later(limit_s, self.stop, "max-duration reached")
+            limit = loop.call_later(limit_s, self.stop, ENOUGH_TIME)
             self._check_limits()
             await self._stopping.wait()
             limit.cancel()
@@ -168,6 +177,8 @@ class Crawler:
         if self._checkpointer.overfull or self._tally.paused:
             return 0
         limit = self._overload.limit
+        if limit == 0:
+            return 0
         reserve = min(self._reserve, max(8, limit))
         want = limit + reserve - self._tally.in_flight - ready
         # Half a reserve at least, so that a slot that frees up does not cost a lease of its own.
@@ -224,6 +235,10 @@ class Crawler:
             and (not self._plan.max_pages or self._pages_left() > 0)
         )
 
+    def _may_go_on(self) -> bool:
+        """May a visit be followed by another one in the same slot, which counts as in flight?"""
+        return not self._must_rest() and (not self._plan.max_pages or self._pages_left() >= 0)
+
     def _must_rest(self) -> bool:
         """No further visit may begin, also on a connection that is open."""
         return self._stopping.is_set() or self._tally.paused or self._checkpointer.overfull
@@ -251,7 +266,7 @@ class Crawler:
                     seat.close_channel()
                     return
                 self._check_limits()
-                if next_at > now or self._must_rest():
+                if next_at > now or not self._may_go_on():
                     seat.close_channel()
                     self._bench.sit(seat, next_at, now)
                     return
@@ -284,7 +299,7 @@ class Crawler:
     def _check_limits(self) -> None:
         limit = self._plan.max_pages
         if limit and self._fetched_before + self._tally.fetched >= limit:
-            self.stop("max-pages reached")
+            self.stop(ENOUGH_PAGES)
 
     # -- checkpoints ---------------------------------------------------------------------------
 
@@ -336,7 +351,7 @@ class Crawler:
         """Let visits finish for a while, give every lease back, make the last batch durable."""
         leasing.cancel()
         if self._visits:
-            await asyncio.wait(set(self._visits), timeout=STOP_GRACE_S)
+            await asyncio.wait(set(self._visits), timeout=self._grace_s)
             for task in list(self._visits):
                 task.cancel()
             if self._visits:

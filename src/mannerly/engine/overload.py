@@ -12,8 +12,13 @@ quarters when a lag is long against the time-out, raised a little every second w
 short. A cut gets the time to work: there is no second one before the visits in flight are down to
 the first. Half of the work does not make the machine faster, but every answer is then read soon
 after it has come, and not after the deadline of the one who asked.
+
+Memory that gets short (`--memory-limit`) cuts in the same way, below the floor if need be, and
+before the next lease brings more. While a disk is nearly full (`--min-free-disk`) nothing is
+started at all.
 """
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
@@ -21,9 +26,13 @@ from functools import partial
 from mannerly.clock import Clock
 from mannerly.engine.lag import NOTICED_S, LagWatch
 from mannerly.engine.plan import EnginePlan
+from mannerly.engine.resources import FULL, ROOMY, Resources
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
+from mannerly.observe.strain import CPU, MEMORY
 from mannerly.observe.tally import Tally
+
+log = logging.getLogger(__name__)
 
 EXCUSES = 5
 SITES_KEPT = 100_000
@@ -48,13 +57,24 @@ def floor_of(workers: int) -> int:
     return min(workers, max(LEAST, int(LEAST_SHARE * workers)))
 
 
-def adjusted(limit: int, *, workers: int, in_flight: int, lag_s: float, long_s: float) -> int:
-    """The limit of visits in flight for the next second, from the longest lag in the last one."""
+def adjusted(
+    limit: int,
+    *,
+    workers: int,
+    in_flight: int,
+    lag_s: float,
+    long_s: float,
+    memory_share: float = 0.0,
+) -> int:
+    """The limit of visits in flight for the next second, from the longest lag in the last one and
+    the share of its memory that the process uses."""
+    if memory_share >= FULL:
+        return max(1, int(CUT * min(limit, in_flight)))
     if lag_s >= long_s:
         if in_flight > limit:
             return limit
         return max(floor_of(workers), int(CUT * min(limit, in_flight)))
-    if lag_s >= long_s / 2:
+    if lag_s >= long_s / 2 or memory_share >= ROOMY:
         return limit
     return min(workers, limit + max(1, workers // RAISES_TO_FULL))
 
@@ -83,7 +103,16 @@ class Excuses:
 
 
 class Overload:
-    def __init__(self, plan: EnginePlan, watch: LagWatch, tally: Tally, clock: Clock) -> None:
+    def __init__(
+        self,
+        plan: EnginePlan,
+        watch: LagWatch,
+        tally: Tally,
+        clock: Clock,
+        resources: Resources | None = None,
+    ) -> None:
+        self._resources = resources or Resources()
+        self._shortage = ""
         self._workers = plan.workers
         self._long_s = LONG_SHARE * plan.visit_timeout_s
         self._watch = watch
@@ -107,7 +136,7 @@ class Overload:
     @property
     def limit(self) -> int:
         """Visits that may be in flight."""
-        return self._tally.visit_limit
+        return 0 if self._shortage else self._tally.visit_limit
 
     async def run(self, raised: Callable[[], None]) -> None:
         """Adjust the limit until cancelled; `raised` is called when more may be started."""
@@ -140,12 +169,29 @@ class Overload:
         self._tally.lag_s = self._watch.worst_s(self._adjusted_at)
         self._adjusted_at = now
         before = self.limit
-        self._tally.visit_limit = adjusted(
-            before,
+        memory_share = self._resources.memory_share()
+        limit = adjusted(
+            self._tally.visit_limit,
             workers=self._workers,
             in_flight=self._tally.in_flight,
             lag_s=self._tally.lag_s,
             long_s=self._long_s,
+            memory_share=memory_share,
         )
+        if limit < self._tally.visit_limit:
+            self._tally.limited_by = MEMORY if memory_share >= FULL else CPU
+        self._tally.visit_limit = limit
+        self._look_at_disks()
         if self.limit > before:
             raised()
+
+    def _look_at_disks(self) -> None:
+        shortage = self._resources.shortage()
+        if shortage and not self._shortage:
+            log.error("the crawl is paused: %s", shortage)
+        if self._shortage and not shortage:
+            log.info("the crawl goes on")
+        # What else is in trouble has a message of its own, which stands as long as it waits.
+        if not self._tally.waiting and shortage != self._shortage:
+            self._tally.trouble = shortage
+        self._shortage = shortage

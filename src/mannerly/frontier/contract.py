@@ -152,7 +152,8 @@ class Frontier(Protocol):
     async def create(self, settings: Mapping[str, str]) -> None:
         """Start a crawl with the settings on which all its crawlers must agree.
 
-        `CrawlExistsError` if there is one already.
+        `CrawlExistsError` if there is one already, or if another process has cleared since this
+        handle did.
         """
 
     async def settings(self) -> dict[str, str] | None:
@@ -161,7 +162,10 @@ class Frontier(Protocol):
     async def clear(self) -> None:
         """Remove all that was added before a crawl was created: the rest of a start that was
         interrupted while it read its seeds, exclusions and counts included. `CrawlExistsError` if
-        there is a crawl."""
+        there is a crawl.
+
+        Who clears begins a crawl, and nobody else does until it has created one, has closed its
+        handle or is dead: others who clear meanwhile get a `CrawlBusyError`, and change nothing."""
 
     async def enlist(self, label: str) -> int:
         """Register this process as a writer (id > 0, random). `label` is for people: host, pid."""

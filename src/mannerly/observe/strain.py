@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from mannerly.observe.tally import Tally
 
+CPU, MEMORY = "CPU", "memory"
+
 
 @dataclass(frozen=True, slots=True)
 class Strain:
     workers: int = 0
     visit_limit: int = 0
-    """Visits that may be in flight; fewer than `workers` while the process is too slow for more."""
+    """Visits that may be in flight; fewer than `workers` while the process is too slow for more, or
+    takes too much memory."""
     lag_s: float = 0.0
     """How late its event loop was at worst, lately."""
     leases: int = 0
@@ -20,6 +23,8 @@ class Strain:
     """Leases given back without a decision on any URL, by cause."""
     excused: dict[str, int] = field(default_factory=dict)
     """Failures that were its own fault, by what happened."""
+    limited_by: str = CPU
+    """What cut the limit last."""
 
 
 def strain_of(tally: Tally) -> Strain:
@@ -27,6 +32,7 @@ def strain_of(tally: Tally) -> Strain:
     return Strain(
         workers=tally.workers,
         visit_limit=tally.visit_limit,
+        limited_by=tally.limited_by,
         lag_s=round(tally.lag_s, 3),
         leases=tally.leased,
         leases_unused=dict(tally.leases_unused),
@@ -38,10 +44,11 @@ def limit_text(strain: Strain) -> str:
     """'limited by CPU: ...', or '' if it is not."""
     if strain.visit_limit >= strain.workers:
         return ""
-    return (
-        f"limited by CPU: {strain.visit_limit:,} of {strain.workers:,} visits at once "
-        f"(lag {strain.lag_s:.1f} s)"
+    text = (
+        f"limited by {strain.limited_by}: {strain.visit_limit:,} of {strain.workers:,} visits at "
+        "once"
     )
+    return text if strain.limited_by == MEMORY else f"{text} (lag {strain.lag_s:.1f} s)"
 
 
 def causes_text(counts: Mapping[str, int]) -> str:

@@ -39,7 +39,10 @@ class Tally:
     excused: Counter[str] = field(default_factory=Counter)
     """Failures that were our own fault, by what happened: nobody was blamed for them."""
     visit_limit: int = 0
-    """Visits that may be in flight now: all workers, or fewer while this process is too slow."""
+    """Visits that may be in flight now: all workers, or fewer while this process is too slow or
+    takes too much memory."""
+    limited_by: str = ""
+    """What cut it last: CPU or memory."""
     lag_s: float = 0.0
     """How late the event loop was at worst, lately."""
     refused: int = 0

@@ -1,4 +1,4 @@
-"""How much of a document is parsed: less than all of it where its bytes would cost too much.
+"""How much of a document is parsed, and how much of it at once.
 
 A tree takes hundreds of bytes for each tag and each attribute, and Lexbor keeps names that HTML
 does not know in a table of 128 lists. What was measured with one MiB of each:
@@ -8,22 +8,27 @@ does not know in a table of 128 lists. What was measured with one MiB of each:
 - attributes of which no two have the same name: 13 s, and four times that for twice the size.
 - a single tag with 100,000 attributes, each compared with all before it: over 20 s.
 
-Text is never too long for this: a book of two MiB is parsed whole, and so are nearly all pages; a
-table of 20,000 bare cells loses its end. The counts are upper bounds, taken without telling a tag
-from one in a script or a comment, so nothing can be arranged in a document to be overlooked.
+So a document with many tags is parsed in pieces, one after the other, and only the end of one with
+eight times as many is left out. Text is never too long for this: a book of two MiB is parsed whole,
+and so are nearly all pages. The counts are upper bounds, taken without telling a tag from one in a
+script or a comment, so nothing can be arranged in a document to be overlooked.
 """
 
 import re
+from collections.abc import Iterator
+
+from mannerly.parse.blocks import MARK, Marked
+from mannerly.parse.blocks_plain import HIDDEN_END
 
 MAX_TAGS = 40_000
-"""`<` characters: start tags, end tags, comments. Up to 25 MB."""
+"""Of a piece: `<` characters, which are start tags, end tags, comments. Up to 25 MB."""
+MAX_PIECES = 8
+"""About a second, if all of them are hostile."""
 MAX_ATTRIBUTES = 100_000
 """Words in tags, where an attribute could begin. About 25 MB, if all of them are attributes."""
 MAX_NAMES = 30_000
 """Distinct words in tags, of which each could be a name. A tenth of a second, if all are."""
 
-_HIDDEN_END = re.compile(rb"=\s*+(?:\"[^\">]*+>[^\"]*+|'[^'>]*+>[^']*+)")
-"""A quoted value with a `>` in it, as it would stand in a tag."""
 _MANY_ATTRIBUTES = re.compile(
     rb"<[a-zA-Z](?:[^\s/>]{256}"
     rb"|[^\s/>]*+(?:[\s/]*+[^\s/>](?:[^\s/>=]{512}"
@@ -34,8 +39,7 @@ _MANY_ATTRIBUTES = re.compile(
 than any honest one, because only bounded pieces keep this search itself linear."""
 _IN_TAG = re.compile(rb"<[a-zA-Z][^>]*+")
 
-_MANY_BYTES = 64 * 1024
-"""With fewer, the attributes of one tag cost at most a third of a second."""
+_BLOCK_END = MARK + b"<"
 _LONG_TAG = 4 * 1024
 """With shorter ones, attributes cost at most a third of a second in a MiB of tags."""
 _SMALL = 128 * 1024
@@ -45,11 +49,29 @@ _BLANKS = bytes.maketrans(b"\t\n\f\r/", b"     ")
 _SEPARATORS = bytes.maketrans(b"\t\n\f\r/>=", b"       ")
 
 
-def cropped(body: bytes, tags: int) -> bytes:
-    """`body`, which has `tags` times a `<`, or as much of its beginning as is within the bounds."""
-    if tags > MAX_TAGS:
-        body = body[: len(body) - len(body.split(b"<", MAX_TAGS)[-1]) - 1]
-    if len(body) > _MANY_BYTES:
+def pieces(whole: Marked) -> Iterator[bytes]:
+    """A document in pieces that are each within bounds.
+
+    A piece ends where a block does, if it has any: a piece of a table has its rows and words, as
+    HTML keeps what is in a cell without a table.
+    """
+    body, tags = whole.source, whole.tags
+    start = 0
+    for _ in range(MAX_PIECES):
+        if tags <= MAX_TAGS:
+            yield _cropped(body[start:], whole.longest)
+            return
+        rest = body[start:].split(b"<", MAX_TAGS)[-1]
+        limit = len(body) - len(rest) - 1
+        end = body.rfind(_BLOCK_END, start + 1, limit) + 1 or limit
+        yield _cropped(body[start:end], whole.longest)
+        tags -= body.count(b"<", start, end)
+        start = end
+
+
+def _cropped(body: bytes, longest: int) -> bytes:
+    """As much of the beginning of `body` as is within the bounds, but for that on tags."""
+    if longest > _LONG_TAG:
         body = body[: _first_long_tag(body)]
     if len(body) > _SMALL and _most_attributes(body) > MAX_NAMES:
         body = body[: _wordy(body)]
@@ -62,7 +84,7 @@ def _first_long_tag(body: bytes) -> int:
     A long tag shows no `>` for long, but for those in quotes. Only such stretches are looked at: to
     look at every tag takes as long as to parse them.
     """
-    pieces = _HIDDEN_END.sub(lambda hidden: b"=" * len(hidden[0]), body).split(b">")
+    pieces = HIDDEN_END.sub(lambda hidden: b"=" * len(hidden[0]), body).split(b">")
     if max(map(len, pieces)) > _LONG_TAG:
         at = 0
         for piece in pieces:
@@ -83,7 +105,7 @@ def _wordy(body: bytes) -> int:
     attributes = 0
     names: set[bytes] = set()
     spare = MAX_NAMES
-    open_ended = _HIDDEN_END.sub(lambda hidden: hidden[0].replace(b">", b"="), body)
+    open_ended = HIDDEN_END.sub(lambda hidden: hidden[0].replace(b">", b"="), body)
     start = 0
     while start < len(body):
         end = open_ended.find(b">", start + _PORTION) + 1 or len(body)

@@ -17,27 +17,16 @@ from typing import Final
 
 import pcre2
 
+from mannerly.parse.blocks_plain import FORMATTING
+
 _MAX_COPIES = 120_000
 """Elements that reopened formatting may add: about 43 MB for as long as a page is parsed."""
 _MANY_TAGS = 10_000
 """With fewer, depth costs at most a quarter of a second."""
 _MAX_DEPTH = 400
 
-_FORMATTING = rb"([bius]|em|tt|big|code|font|nobr|s(?:mall|tr(?:ike|ong)))"
-_ATTRIBUTES = (
-    rb"(?:[\s/]++(?:[^\s/<>\"'=]++(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++(?=[\s>]))"
-    rb")?+)?+)*+>"
-)
-"""The rest of a tag, if it is written so plainly that nobody can see its end elsewhere."""
-_LEFT_OPEN: Final = pcre2.compile(
-    rb"<" + _FORMATTING + rb"(?=[\s/])"
-    rb"(?!" + _ATTRIBUTES + rb"(?:[^<]++|</span>|<span" + _ATTRIBUTES + rb")*+</\1>)",
-    pcre2.IGNORECASE,
-    jit=True,
-)
-"""A formatting element with attributes that is not closed again right behind its text."""
 _FORMATTING_TAG: Final = pcre2.compile(
-    rb"</?\K(?=" + _FORMATTING + rb"[\s/>])", pcre2.IGNORECASE, jit=True
+    rb"</?\K(?=" + FORMATTING + rb"[\s/>])", pcre2.IGNORECASE, jit=True
 )
 
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*)(/>)?")
@@ -51,25 +40,18 @@ _LEAVES_SVG = frozenset(
 )
 
 
-def defused(body: bytes, tags: int) -> bytes:
+def defused(body: bytes, tags: int, left_open: int) -> bytes:
     """`body`, or a form of it that is parsed in bounded time and memory.
 
-    `tags`: how many `<` it has, at most.
+    `tags`: how many `<` it has, at most. `left_open`: see `blocks`. Formatting elements that are
+    left open, and reopened at every block, could become too many; without attributes they cannot:
+    the standard keeps three of a kind.
     """
-    if tags > _MANY_TAGS or _may_reopen(body, tags):
+    if tags > _MANY_TAGS or left_open * tags > _MAX_COPIES:
         body = _FORMATTING_TAG.sub(b"x-", body)
     if tags > _MANY_TAGS:
         body = body[: _shallow(body)]
     return body
-
-
-def _may_reopen(body: bytes, tags: int) -> bool:
-    """Whether formatting elements, reopened at every block, could become too many.
-
-    Without attributes they cannot: the standard keeps three of a kind.
-    """
-    left_open: int = _LEFT_OPEN.subn(b"", body)[1]
-    return left_open * tags > _MAX_COPIES
 
 
 def _shallow(body: bytes) -> int:

@@ -30,16 +30,16 @@ class PageFacts:
     """Fills a `Parsed` with what its nodes say, in document order."""
 
     def __init__(self, page: Parsed, agent: str, max_links: int) -> None:
-        self.unseen: list[LexborNode] = []
-        """Nodes that no reader sees."""
-        self._page = page
+        self.page = page
+        self.max_links = max_links
         self._agent = agent.lower()
-        self._max_links = max_links
+        self._unseen: list[LexborNode] = []
         self._hrefs: dict[str, Href | None] = {}
         """None for a plain link, which nearly all are."""
         self._headings: list[tuple[int, LexborNode]] = []
 
-    def read(self, nodes: Iterable[LexborNode]) -> None:
+    def read(self, nodes: Iterable[LexborNode]) -> list[LexborNode]:
+        """Gives back those nodes that no reader sees."""
         hrefs = self._hrefs
         for node in nodes:
             tag = node.tag
@@ -52,26 +52,36 @@ class PageFacts:
                 elif href and href in hrefs:
                     self._add(href, LinkKind.ANCHOR)
                 elif href and len(href) <= _MAX_HREF and "\f" not in href:
-                    if len(hrefs) < self._max_links:
+                    if len(hrefs) < self.max_links:
                         hrefs[href] = None
                 else:
                     self._add(href, LinkKind.ANCHOR)
             else:
                 self._read_other(node, tag or "")
-        self._page.hrefs = [found or Href(href, False) for href, found in hrefs.items()]
+        self.page.hrefs = [found or Href(href, False) for href, found in hrefs.items()]
+        unseen, self._unseen = self._unseen, []
+        return unseen
 
     def read_headings(self) -> None:
         """Once the nodes that are not seen are gone."""
         for level, node in self._headings:
             if text := _line(node.text_lexbor(), _MAX_HEADING):
-                self._page.headings.append(Heading(level, text))
+                self.page.headings.append(Heading(level, text))
+        self._headings = []
+
+    def add_anchors(self, anchors: dict[str, str]) -> None:
+        """The words of links. Where one is repeated, the first with words."""
+        known = self.page.anchors
+        for href, words in anchors.items():
+            if not known.get(href) and (href in known or len(known) < self.max_links):
+                known[href] = words
 
     def _read_other(self, node: LexborNode, tag: str) -> None:
-        page = self._page
+        page = self.page
         if tag in _UNSEEN:
-            self.unseen.append(node)
+            self._unseen.append(node)
         elif tag in _HEADINGS:
-            if len(self._headings) < MAX_HEADINGS:
+            if len(self._headings) + len(page.headings) < MAX_HEADINGS:
                 self._headings.append((_HEADINGS[tag], node))
         elif tag == "meta":
             self._read_meta(node.attributes)
@@ -82,7 +92,7 @@ class PageFacts:
                 page.title = _line(node.text_lexbor(), _MAX_TITLE)
         elif tag in _FRAMES:
             self._add(node.attributes.get("src"), LinkKind.FRAME)
-            self.unseen.append(node)  # what is in it is for who knows no frames
+            self._unseen.append(node)  # what is in it is for who knows no frames
         elif tag == "area":
             self._add_marked(
                 node.attributes.get("href"), node.attributes.get("rel") or "", LinkKind.AREA
@@ -99,15 +109,15 @@ class PageFacts:
         if media_type and "html" not in media_type:
             return  # feeds and the like
         href = attributes.get("href")
-        if kinds[0] is LinkKind.CANONICAL and href and not self._page.canonical:
-            self._page.canonical = href.replace("\f", "").strip()[:_MAX_HREF]
+        if kinds[0] is LinkKind.CANONICAL and href and not self.page.canonical:
+            self.page.canonical = href.replace("\f", "").strip()[:_MAX_HREF]
         self._add(href, kinds[0])
 
     def _read_meta(self, attributes: Attributes) -> None:
         content = attributes.get("content")
         if not content:
             return
-        page = self._page
+        page = self.page
         name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
         if name in ("robots", self._agent):
             tags = directives(content)
@@ -144,7 +154,7 @@ class PageFacts:
             return
         href = href.replace("\f", "")  # put there by `blocks`
         if href not in self._hrefs:
-            if len(self._hrefs) < self._max_links:
+            if len(self._hrefs) < self.max_links:
                 self._hrefs[href] = Href(href, nofollow, kind, ugc, sponsored)
         elif (known := self._hrefs[href]) is not None:
             self._hrefs[href] = Href(

@@ -6,16 +6,17 @@ where they are.
 """
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import pcre2
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from mannerly.parse.anchors import anchors_of
-from mannerly.parse.blocks import lines, marked
+from mannerly.parse.blocks import Seen, lines, marked
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Parsed
-from mannerly.parse.crop import cropped
+from mannerly.parse.crop import MAX_TAGS, pieces
 from mannerly.parse.defuse import defused
 from mannerly.parse.facts import PageFacts
 
@@ -23,17 +24,18 @@ MAX_LINKS = 5_000
 MAX_TEXT = 1_000_000
 
 _WANTED = "[href],meta,title,script"
-_RARE: Final = tuple(
-    (pcre2.compile(source, pcre2.IGNORECASE, jit=True), selectors)
-    for source, selectors in (
-        (rb"<h[1-3]", ",h1,h2,h3"),
-        (rb"<h[4-6]", ",h4,h5,h6"),
-        (rb"<style", ",style"),
-        (rb"<iframe", ",iframe"),
-        (rb"<frame", ",frame"),
-        (rb"<no(?:script|frames|embed)", ",noscript,noframes,noembed"),
-    )
+_RARE: Final = (
+    (Seen.TOP_HEADINGS, ",h1,h2,h3"),
+    (Seen.LOW_HEADINGS, ",h4,h5,h6"),
+    (Seen.STYLE, ",style"),
+    (Seen.IFRAME, ",iframe"),
+    (Seen.FRAME, ",frame"),
+    (Seen.FALLBACK, ",noscript,noframes,noembed"),
 )
+_SELECTORS: Final = [
+    _WANTED + "".join(names for one, names in _RARE if one & seen) for seen in range(2 ** len(Seen))
+]
+"""By what was seen."""
 _HIDING: Final = tuple(
     (pcre2.compile(source, pcre2.IGNORECASE, jit=True), selectors)
     for source, selectors in (
@@ -56,28 +58,54 @@ def parse_html(
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
-    tree, source = tree_of(source)
-    page = Parsed(charset=charset, language=_language(tree))
-    if anchors:
-        page.anchors = anchors_of(tree, max_links)
+    page = Parsed(charset=charset)
     facts = PageFacts(page, agent, max_links)
-    wanted = _WANTED + "".join(names for seen, names in _RARE if seen.search(source))
-    facts.read(tree.css(wanted))
-    for node in facts.unseen:
-        node.decompose()
-    remove_hidden(tree, source)
-    facts.read_headings()
-    if tree.body is not None:
-        page.text = lines(tree.body.text_lexbor(), max_text)
+    texts = []
+    for piece in pieces_of(source):
+        # The tree is gone before the next one is made.
+        if text := _read(piece, facts, max_text, anchors=anchors):
+            texts.append(text)
+            max_text -= len(text) + 1
+            if max_text <= 0:
+                break
+    page.text = "\n".join(texts)
     return page
 
 
-def tree_of(source: bytes) -> tuple[LexborHTMLParser, bytes]:
-    """The tree of a UTF-8 document, in bounded time and memory, and what was parsed."""
+class Piece(NamedTuple):
+    """What is parsed at once: nearly always the whole document."""
+
+    source: bytes
+    seen: int
+    """`Seen`."""
+    first: bool
+
+    def tree(self) -> LexborHTMLParser:
+        """In bounded time and memory."""
+        return LexborHTMLParser(self.source, options=LexborDocumentOptions.WO_EVENTS)
+
+
+def pieces_of(source: bytes) -> Iterator[Piece]:
+    """Of a UTF-8 document."""
     # Marked first: what is renamed to defuse it is no longer known to be inline.
-    tags = source.count(b"<")
-    source = defused(marked(cropped(source, tags)), tags)
-    return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS), source
+    whole = marked(source)
+    tags = min(whole.tags, MAX_TAGS)
+    for n, piece in enumerate(pieces(whole)):
+        yield Piece(defused(piece, tags, whole.left_open), whole.seen, first=n == 0)
+
+
+def _read(piece: Piece, facts: PageFacts, max_text: int, *, anchors: bool) -> str:
+    """Reads the facts of a piece, and gives its text."""
+    tree = piece.tree()
+    if piece.first:
+        facts.page.language = _language(tree)
+    if anchors:
+        facts.add_anchors(anchors_of(tree, facts.max_links))
+    for node in facts.read(tree.css(_SELECTORS[piece.seen])):
+        node.decompose()
+    remove_hidden(tree, piece.source)
+    facts.read_headings()
+    return lines(tree.body.text_lexbor(), max_text) if tree.body is not None else ""
 
 
 def remove_hidden(tree: LexborHTMLParser, source: bytes) -> None:

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from mannerly.parse.blocks import lines
 from mannerly.parse.charset import to_utf8
-from mannerly.parse.html import MAX_TEXT, parse_html, remove_hidden, tree_of
+from mannerly.parse.html import MAX_TEXT, parse_html, pieces_of, remove_hidden
 
 _LINK: Final = pcre2.compile(rb"<(?=a[\s>])", pcre2.IGNORECASE, jit=True)
 _LINK_END: Final = pcre2.compile(rb"<(?=/a[\s>])", pcre2.IGNORECASE, jit=True)
@@ -46,18 +46,20 @@ _MAX_BOXES = 200
 def main_text(body: bytes, content_type: str, *, max_text: int = MAX_TEXT) -> str:
     """The main text of a HTML page, one line per block; all of it where no part stands out.
 
-    Never raises for anything in `body`; time and memory are bounded as for `parse_html`.
+    Never raises for anything in `body`; time and memory are bounded as for `parse_html`. Of a page
+    with more tags than are parsed at once, the main part of the beginning.
     """
     _, source = to_utf8(body, content_type)
     source = source.translate(None, b"\x0e\x0f")
     source = _LINK_END.sub(b"\x0f<", _LINK.sub(b"\x0e<", source))
-    tree, source = tree_of(source)
+    piece = next(pieces_of(source))
+    tree = piece.tree()
     root = tree.body
     if root is None:
         return ""
     for node in tree.css(_UNSEEN):
         node.decompose()
-    remove_hidden(tree, source)
+    remove_hidden(tree, piece.source)
     part = _main_part(tree)
     for node in (part or root).css(_APART):
         node.decompose()

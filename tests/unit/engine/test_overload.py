@@ -1,6 +1,9 @@
 """Fewer visits at once while we lag, and excuses that run out."""
 
 import asyncio
+import logging
+from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +20,7 @@ from mannerly.engine.overload import (
     floor_of,
 )
 from mannerly.engine.plan import EnginePlan
+from mannerly.engine.resources import Resources
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
 from mannerly.observe.tally import Tally
@@ -34,6 +38,45 @@ def test_a_long_lag_cuts_and_short_ones_raise_slowly() -> None:
     assert step(400, 0.7) == 400
     assert step(400, 0.2) == 425
     assert step(490, 0.0) == 500
+
+
+@pytest.mark.parametrize(
+    ("share", "limit"), [(0.5, 425), (0.79, 425), (0.8, 400), (0.9, 300), (1.5, 300)]
+)
+def test_memory_that_gets_short_cuts_and_holds(share: float, limit: int) -> None:
+    found = adjusted(400, workers=500, in_flight=400, lag_s=0.0, long_s=LONG_S, memory_share=share)
+    assert found == limit
+
+
+def test_for_memory_the_floor_does_not_hold() -> None:
+    limit = 500
+    for _ in range(50):
+        limit = adjusted(
+            limit, workers=500, in_flight=limit, lag_s=0.0, long_s=LONG_S, memory_share=1.1
+        )
+    assert limit == 1
+
+
+def test_nothing_is_started_while_a_disk_is_nearly_full(caplog: pytest.LogCaptureFixture) -> None:
+    clock, free = HandClock(), [50]
+    tally = Tally(0.0)
+    plan = EnginePlan.of(build({}), 20)
+    resources = Resources(min_free_disk=100, folders=[Path("/")], free=lambda _: free[0])
+    overload = Overload(plan, LagWatch(clock, 1.0), tally, clock, resources)
+    raised: list[int] = []
+    limits = []
+    with caplog.at_level(logging.INFO):
+        for left in (50, 99, 100, 100, 99):
+            free[0] = left
+            clock.at += 1.0
+            overload._adjust(partial(raised.append, left))
+            limits.append(overload.limit)
+    assert limits == [0, 0, 20, 20, 0]
+    assert raised == [100]
+    assert "--min-free-disk" in tally.trouble
+    told = [record.message for record in caplog.records]
+    assert len([text for text in told if "paused" in text]) == 2
+    assert told.count("the crawl goes on") == 1
 
 
 def test_the_cut_is_of_what_is_in_flight() -> None:

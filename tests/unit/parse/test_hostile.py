@@ -9,7 +9,9 @@ import sys
 import pytest
 
 from mannerly.parse import parse_html
-from mannerly.parse.crop import cropped
+from mannerly.parse.blocks import marked
+from mannerly.parse.contract import MAX_HEADINGS
+from mannerly.parse.crop import MAX_PIECES, MAX_TAGS, pieces
 
 PROGRAM = """
 import resource, sys, time
@@ -130,11 +132,36 @@ def test_a_book_is_not_cropped() -> None:
     words = b" ".join(b"word%d" % n for n in range(100))
     book = b"".join(b"<p>%d %s</p>\n" % (n, words) for n in range(2_500)) + b"<a href=/next>on</a>"
     assert len(book) > 1_500_000
-    assert cropped(book, book.count(b"<")) == book
+    assert list(pieces(marked(book))) == [marked(book).source]
     links = b"".join(
         b"<li><a class=c href='/d%d/p%d.html'>%d</a>\n" % (n, n, n) for n in range(7000)
     )
-    assert cropped(links, links.count(b"<")) == links
+    assert list(pieces(marked(links))) == [marked(links).source]
+
+
+def test_a_long_index_is_read_in_pieces() -> None:
+    """None of it is lost or split, and the tree of each piece is small."""
+    row = "<tr><td><h6>row {n}</h6> of</td><td><a href=/{n}>t<b>ab</b>le</a>"
+    rows = "".join(row.format(n=n) for n in range(20_000))
+    source = f"<html lang=en><title>t</title><table>{rows}</table><p>end".encode()
+    whole = marked(source)
+    parts = list(pieces(whole))
+    assert b"".join(parts) == whole.source
+    assert len(parts) == 6
+    assert all(part.count(b"<") <= MAX_TAGS for part in parts)
+    found = parse_html(source, "text/html", agent="x", max_links=50_000, anchors=True)
+    assert [href.href for href in found.hrefs] == [f"/{n}" for n in range(20_000)]
+    lines = "\n".join(f"row {n}\nof\ntable" for n in range(20_000))
+    assert found.text == f"{lines}\nend"
+    assert found.anchors["/19999"] == "table"
+    assert (found.title, found.language) == ("t", "en")
+    assert len(found.headings) == MAX_HEADINGS
+
+
+def test_what_is_longer_than_all_pieces_loses_its_end() -> None:
+    source = b"".join(b"<p>%d" % n for n in range(MAX_PIECES * MAX_TAGS + 1000))
+    text = parse_html(source, "text/html", agent="x", max_text=10**8).text
+    assert text.split("\n") == [str(n) for n in range(MAX_PIECES * (MAX_TAGS - 1))]
 
 
 def test_what_is_honest_is_not_cut() -> None:

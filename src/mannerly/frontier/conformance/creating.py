@@ -2,7 +2,7 @@
 
 import pytest
 
-from mannerly.errors import CrawlExistsError
+from mannerly.errors import CrawlBusyError, CrawlExistsError
 from mannerly.frontier.conformance.engine import Engine
 from mannerly.frontier.conformance.shapes import Worker, released, settled, url
 from mannerly.frontier.contract import Frontier, WriterState
@@ -36,6 +36,33 @@ async def test_a_crawl_is_created_once_and_keeps_its_settings(
     async with engine.open() as another:
         with pytest.raises(CrawlExistsError):
             await another.create({"delay_s": "1"})
+    assert await frontier.settings() == SETTINGS
+
+
+async def test_one_at_a_time_begins_a_crawl(engine: Engine, frontier: Frontier) -> None:
+    await frontier.clear()
+    await frontier.add([url("a.example", 1)])
+    async with engine.open() as another:
+        with pytest.raises(CrawlBusyError):
+            await another.clear()
+        assert (await another.stats()).urls_pending == 1
+    await frontier.create(SETTINGS)
+    assert await frontier.settings() == SETTINGS
+    async with engine.open() as another:
+        with pytest.raises(CrawlExistsError):
+            await another.clear()
+    assert (await frontier.stats()).urls_pending == 1
+
+
+async def test_a_beginning_that_was_left_is_begun_anew(engine: Engine, frontier: Frontier) -> None:
+    async with engine.open() as another:
+        await another.clear()
+        await another.add([url("a.example", 1)])
+    assert await frontier.settings() is None
+    await frontier.clear()
+    await frontier.clear()
+    assert (await frontier.stats()).urls_known == 0
+    await frontier.create(SETTINGS)
     assert await frontier.settings() == SETTINGS
 
 

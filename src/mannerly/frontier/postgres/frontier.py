@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
@@ -10,7 +9,7 @@ from typing import Self, TypeVar
 
 from mannerly.clock import Clock, Executor
 from mannerly.dburl import schema_name
-from mannerly.errors import ConfigError, CrawlExistsError, FrontierError
+from mannerly.errors import ConfigError, FrontierError
 from mannerly.frontier.contract import (
     Added,
     Committed,
@@ -25,20 +24,20 @@ from mannerly.frontier.contract import (
     WriterState,
 )
 from mannerly.frontier.postgres import (
+    beginning,
     committing,
     counting,
     forgetting,
     listing,
     sites,
-    statements,
     writers,
 )
 from mannerly.frontier.postgres.adding import Batch
-from mannerly.frontier.postgres.arrays import Texts
+from mannerly.frontier.postgres.beginning import Beginning
 from mannerly.frontier.postgres.connection import TimeOuts
 from mannerly.frontier.postgres.leasing import Leaser
 from mannerly.frontier.postgres.session import Session
-from mannerly.frontier.postgres.trouble import AGAIN, LOCKED
+from mannerly.frontier.postgres.trouble import AGAIN
 from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import (
     Caps,
@@ -89,6 +88,7 @@ class PostgresFrontier:
         self._timings = Timings() if timings is None else timings
         self._session = Session(url, name, clock=clock, timings=self._timings, time_outs=time_outs)
         self._ids = SiteIds()
+        self._beginning = Beginning(self._session, random)
         self._leaser = Leaser(self._session, caps, random)
 
     async def __aenter__(self) -> Self:
@@ -105,14 +105,14 @@ class PostgresFrontier:
 
     async def create(self, settings: Mapping[str, str]) -> None:
         wall_s = self._clock.wall()
-        await self._run("create", lambda: _create(self._session, settings, wall_s))
+        await self._run("create", lambda: self._beginning.create(settings, wall_s))
 
     async def clear(self) -> None:
-        await self._run("clear", lambda: _clear(self._session))
+        await self._run("clear", self._beginning.clear)
         self._ids.forget()
 
     async def settings(self) -> dict[str, str] | None:
-        return await self._run("settings", lambda: _settings(self._session))
+        return await self._run("settings", lambda: beginning.settings(self._session))
 
     async def enlist(self, label: str) -> int:
         return await self._run("enlist", lambda: writers.enlist(self._session, label, self._chance))
@@ -227,47 +227,3 @@ def _persistently(work: Callable[[], T]) -> T:
             if not isinstance(exc.__cause__, AGAIN):
                 raise
     return work()
-
-
-def _create(session: Session, settings: Mapping[str, str], wall_s: float) -> None:
-    with session.writing() as transaction:
-        with transaction.round():
-            asked = transaction.moment()
-            created = transaction.send(statements.CREATE, wall_s)
-        transaction.clock.read(asked)
-        if not created.rowcount:
-            raise CrawlExistsError(f"{session.where} holds a crawl already; resume it")
-        with transaction.round():
-            names, values = Texts(list(settings)), Texts(list(settings.values()))
-            transaction.send(statements.ADD_SETTINGS, names, values)
-            transaction.commit()
-
-
-def _clear(session: Session) -> None:
-    for tries_left in reversed(range(TRIES * 4)):
-        try:
-            _clear_at_once(session)
-        except FrontierError as exc:
-            if not tries_left or not isinstance(exc.__cause__, LOCKED):
-                raise
-            time.sleep(0.05)
-        else:
-            return
-
-
-def _clear_at_once(session: Session) -> None:
-    with session.writing() as transaction:
-        if transaction.ask(statements.CREATED_LOCKED) == [(True,)]:
-            raise CrawlExistsError(f"{session.where} holds a crawl; it is not cleared")
-        with transaction.round():
-            transaction.send(statements.CLEAR_WITHIN)
-            transaction.send(statements.CLEAR)
-            transaction.commit()
-
-
-def _settings(session: Session) -> dict[str, str] | None:
-    with session.reading() as view, view.round():
-        created = view.send(statements.CREATED)
-        settings = view.send(statements.SETTINGS)
-        view.commit()
-    return dict(settings.fetchall()) if created.fetchall() == [(True,)] else None

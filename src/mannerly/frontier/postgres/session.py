@@ -89,7 +89,7 @@ class Session:
         time_outs: TimeOuts,
     ) -> None:
         self._url = url
-        self._schema = name
+        self.schema = name
         self._time_outs = time_outs
         self._timings = timings
         self._connection: Connection | None = None
@@ -165,7 +165,7 @@ class Session:
             )
         try:
             with self._timings.measure("connect"):
-                connection = connect(self._url, self._schema, self._time_outs, self.where)
+                connection = connect(self._url, self.schema, self._time_outs, self.where)
                 self._prepare(connection)
         except BaseException:
             self._next_try_at = time.monotonic() + self._pause_s
@@ -179,7 +179,7 @@ class Session:
         limits = self._time_outs
         connection.answer_s = limits.answer_s
         settings = {
-            "search_path": self._schema,
+            "search_path": self.schema,
             "lock_timeout": _ms(limits.lock_s),
             "statement_timeout": _ms(limits.statement_s),
             "idle_in_transaction_session_timeout": _ms(limits.idle_s),
@@ -191,8 +191,8 @@ class Session:
             connection.execute(
                 statements.CONFIGURE, (Texts(list(settings)), Texts(list(settings.values())))
             )
-            schema.migrate(connection, self._schema, schema.migrations())
-            row = connection.execute(statements.TAKE_SLOT, (self._schema,)).fetchone()
+            schema.migrate(connection, self.schema, schema.migrations())
+            row = connection.execute(statements.TAKE_SLOT, (self.schema,)).fetchone()
             assert row is not None, "ten thousand processes"
             self._slot = row[0]
             self._clock.open(connection)

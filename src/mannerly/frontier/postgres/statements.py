@@ -70,6 +70,11 @@ ADD_SETTINGS = "INSERT INTO setting (name, value) SELECT * FROM unnest(%s, %s)"
 
 SETTINGS = "SELECT name, value FROM setting"
 
+FORGET_SETTINGS = "DELETE FROM setting"
+
+TAKE_BEGINNING = "SELECT pg_try_advisory_lock(hashtext('mannerly beginning'), hashtext(%s))"
+"""Until the connection ends: who has created a crawl keeps nobody from anything by it."""
+
 CLEAR_WITHIN = "SET LOCAL lock_timeout = '300ms'"
 """Less than the server's `deadlock_timeout`: TRUNCATE locks whole tables, in an order that fits
 nobody else's, so it gives up and tries again rather than wait in a circle."""

@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from mannerly.clock import Clock, Executor, system_boot_id
-from mannerly.errors import CrawlExistsError
 from mannerly.frontier.contract import (
     Added,
     Committed,
@@ -25,16 +24,17 @@ from mannerly.frontier.contract import (
 )
 from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import (
+    beginning,
     committing,
     excluding,
     forgetting,
     leasing,
     looking,
-    statements,
     tally,
     writers,
 )
 from mannerly.frontier.sqlite.adding import Batch, total
+from mannerly.frontier.sqlite.beginning import Beginning
 from mannerly.frontier.sqlite.database import Database, Synchronous
 from mannerly.model import (
     Caps,
@@ -81,6 +81,7 @@ class SqliteFrontier:
         self._timings = timings or Timings()
         self._database: Database | None = None
         self._ids = SiteIds()
+        self._beginning = Beginning(random)
 
     async def __aenter__(self) -> Self:
         self._database = await self._executor.run(self._open)
@@ -103,18 +104,19 @@ class SqliteFrontier:
         trace: TracebackType | None,
     ) -> None:
         await self._run(Database.close)
+        self._beginning.close()
         self._database = None
 
     async def create(self, settings: Mapping[str, str]) -> None:
         wall_s = self._clock.wall()
-        await self._run(lambda database: _create(database, settings, wall_s))
+        await self._run(lambda database: self._beginning.create(database, settings, wall_s))
 
     async def clear(self) -> None:
-        await self._run(_clear)
+        await self._run(self._beginning.clear)
         self._ids.forget()
 
     async def settings(self) -> dict[str, str] | None:
-        return await self._run(_settings)
+        return await self._run(beginning.settings)
 
     async def enlist(self, label: str) -> int:
         return await self._run(lambda database: writers.enlist(database, label, self._chance))
@@ -199,31 +201,3 @@ class SqliteFrontier:
         database = self._database
         assert database is not None, "the frontier is used outside its `async with`"
         return await self._executor.run(lambda: work(database), urgent=urgent)
-
-
-def _create(database: Database, settings: Mapping[str, str], wall_s: float) -> None:
-    with database.writing("create") as transaction:
-        (created,) = transaction.execute(statements.CREATED).fetchone()
-        if created:
-            raise CrawlExistsError(f"{database.path} holds a crawl already; resume it")
-        transaction.execute(statements.CREATE, (wall_s,))
-        transaction.executemany(statements.ADD_SETTING, sorted(settings.items()))
-
-
-def _clear(database: Database) -> None:
-    with database.writing("clear") as transaction:
-        (created,) = transaction.execute(statements.CREATED).fetchone()
-        if created:
-            raise CrawlExistsError(f"{database.path} holds a crawl; it is not cleared")
-        (last_id,) = transaction.execute(statements.LAST_ID).fetchone()
-        for statement in statements.CLEAR:
-            transaction.execute(statement)
-        if last_id is not None:
-            # Another process may remember ids: they must never mean another site.
-            transaction.execute(statements.KEEP_ID, (last_id,))
-
-
-def _settings(database: Database) -> dict[str, str] | None:
-    with database.reading("settings") as view:
-        (created,) = view.execute(statements.CREATED).fetchone()
-        return dict(view.execute(statements.SETTINGS)) if created else None

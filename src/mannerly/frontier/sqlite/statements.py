@@ -27,11 +27,13 @@ ADD_SETTING = "INSERT INTO setting (name, value) VALUES (?, ?)"
 
 SETTINGS = "SELECT name, value FROM setting"
 
+FORGET_SETTINGS = "DELETE FROM setting"
+
 DELAY = "SELECT value FROM setting WHERE name = 'delay_s'"
 
 CLEAR = tuple(
     f"DELETE FROM {table}"  # noqa: S608 - names of our own tables
-    for table in ("seen", "queue", "spill", "robots", "clock", "site", "tally")
+    for table in ("seen", "queue", "spill", "robots", "clock", "site", "tally", "setting")
 )
 """Without a condition SQLite drops a table's pages whole."""
 

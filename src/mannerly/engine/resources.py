@@ -1,0 +1,80 @@
+"""What the machine has left for this process: memory up to a limit, and room on its disks.
+
+Both are looked at once a second by `overload`, which does less at once when memory gets short and
+nothing new while a disk is nearly full: what is in flight is still made durable, and that is what
+the room is left for.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mannerly.observe.progress import size_text
+from mannerly.units import HALF
+
+FULL = 0.9
+"""From this part of the limit on, memory is short: the next second may bring as much again."""
+ROOMY = 0.8
+"""Below this part, more may be done at once."""
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_bytes() -> int:
+    """Memory of this process, 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE_BYTES
+    except OSError:
+        return 0
+
+
+def machine_bytes() -> int:
+    """Memory of this machine, or of the container that this process is in."""
+    found = [os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            told = Path("/sys/fs/cgroup", name).read_text().strip()
+        except OSError:
+            continue
+        found += [int(told)] if told.isdigit() else []
+    return min(found)
+
+
+def free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
+
+
+class Resources:
+    """A limit of 0 is none; on memory, `HALF` is half of the machine's."""
+
+    def __init__(
+        self,
+        memory_limit: int = 0,
+        min_free_disk: int = 0,
+        folders: Sequence[Path] = (),
+        *,
+        resident: Callable[[], int] = resident_bytes,
+        free: Callable[[Path], int] = free_bytes,
+    ) -> None:
+        self._memory_limit = machine_bytes() // 2 if memory_limit == HALF else memory_limit
+        self._min_free_disk = min_free_disk
+        self._folders = folders
+        self._resident = resident
+        self._free = free
+
+    def memory_share(self) -> float:
+        """How much of the memory it may have is in use; 0 without a limit."""
+        return self._resident() / self._memory_limit if self._memory_limit else 0.0
+
+    def shortage(self) -> str:
+        """Which disk is nearly full, in words; '' if none is."""
+        if not self._min_free_disk:
+            return ""
+        for folder in self._folders:
+            free = self._free(folder)
+            if free < self._min_free_disk:
+                return (
+                    f"only {size_text(free)} are free in {folder}, and --min-free-disk is "
+                    f"{size_text(self._min_free_disk)}; make room, and it goes on by itself"
+                )
+        return ""

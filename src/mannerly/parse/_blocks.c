@@ -1,0 +1,413 @@
+/* Blocks and lines in one pass each: the compiled form of `blocks_plain`, with the same results.
+
+   Every loop here looks at each byte at most twice, whatever it is given, and allocates no more
+   than twice the size of its input. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+/* With fewer, the attributes of one tag cost at most a third of a second: see `crop`. */
+#define MANY_BYTES (64 * 1024)
+
+/* As in `blocks.Seen`. */
+enum {
+    TOP_HEADINGS = 1,
+    LOW_HEADINGS = 2,
+    STYLE = 4,
+    IFRAME = 8,
+    FRAME = 16,
+    FALLBACK = 32,
+    PREFORMATTED = 64,
+};
+
+static inline int is_letter(unsigned char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+static inline int is_blank(unsigned char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/* A name of up to eight letters as a number. */
+#define N1(a) ((uint64_t)(a))
+#define N2(a, b) (N1(a) << 8 | (b))
+#define N3(a, b, c) (N2(a, b) << 8 | (c))
+#define N4(a, b, c, d) (N3(a, b, c) << 8 | (d))
+#define N5(a, b, c, d, e) (N4(a, b, c, d) << 8 | (e))
+#define N6(a, b, c, d, e, f) (N5(a, b, c, d, e) << 8 | (f))
+#define N7(a, b, c, d, e, f, g) (N6(a, b, c, d, e, f) << 8 | (g))
+#define N8(a, b, c, d, e, f, g, h) (N7(a, b, c, d, e, f, g) << 8 | (h))
+
+typedef struct {
+    int seen;
+    Py_ssize_t left_open; /* formatting elements with attributes, not closed right behind their text */
+} Survey;
+
+static inline int ends_value(char c)
+{
+    return is_blank((unsigned char)c) || c == '"' || c == '\'' || c == '<' || c == '>' ||
+           c == '=' || c == '`';
+}
+
+static inline int ends_name(char c) { return (ends_value(c) && c != '`') || c == '/'; }
+
+/* Behind the `>` of a tag whose attributes begin at `at`, if it is written so plainly that nobody
+   can see its end elsewhere; else NULL. */
+static const char *plain_attributes(const char *at, const char *end)
+{
+    for (;;) {
+        if (at < end && *at == '>')
+            return at + 1;
+        if (at >= end || !(is_blank((unsigned char)*at) || *at == '/'))
+            return NULL;
+        while (at < end && (is_blank((unsigned char)*at) || *at == '/'))
+            at++;
+        const char *name = at;
+        while (at < end && !ends_name(*at))
+            at++;
+        if (at == name)
+            continue;
+        const char *value = at;
+        while (value < end && is_blank((unsigned char)*value))
+            value++;
+        if (value >= end || *value != '=')
+            continue;
+        for (value++; value < end && is_blank((unsigned char)*value); value++)
+            ;
+        if (value >= end)
+            return NULL;
+        if (*value == '"' || *value == '\'') {
+            for (at = value + 1; at < end && *at != *value; at++)
+                if (*at == '<' || *at == '>')
+                    return NULL;
+            if (at >= end)
+                return NULL;
+            at++;
+            continue;
+        }
+        for (at = value; at < end && !ends_value(*at); at++)
+            ;
+        if (at == value || at >= end || !(is_blank((unsigned char)*at) || *at == '>'))
+            return NULL;
+    }
+}
+
+static int is_named(const char *at, const char *end, const char *name, Py_ssize_t length)
+{
+    if (end - at < length)
+        return 0;
+    for (Py_ssize_t i = 0; i < length; i++)
+        if ((at[i] | 0x20) != (name[i] | 0x20))
+            return 0;
+    return 1;
+}
+
+/* Whether a formatting element is closed right behind its text, which may have spans in it. */
+static int closes_soon(const char *name, Py_ssize_t length, const char *end)
+{
+    const char *at = plain_attributes(name + length, end);
+    while (at != NULL && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        if (end - at > 1 && at[1] == '/') {
+            if (is_named(at + 2, end, name, length) && at + 2 + length < end && at[2 + length] == '>')
+                return 1;
+            if (!(is_named(at + 2, end, "span", 4) && at + 6 < end && at[6] == '>'))
+                return 0;
+            at += 7;
+        } else if (is_named(at + 1, end, "span", 4)) {
+            at = plain_attributes(at + 5, end);
+        } else {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* Whether a tag separates. `name` is where its name begins: a letter. */
+static int separates(const char *name, const char *end, int closing, Survey *survey)
+{
+    uint64_t key = 0;
+    int length = 0;
+    while (length < 8 && name + length < end && is_letter((unsigned char)name[length]))
+        key = key << 8 | (unsigned char)(name[length++] | 0x20);
+    unsigned char after = name + length < end ? (unsigned char)name[length] : 0;
+    if (key == 'h' && after >= '1' && after <= '6') {
+        if (!closing)
+            survey->seen |= after <= '3' ? TOP_HEADINGS : LOW_HEADINGS;
+        return 1;
+    }
+    if (!(is_blank(after) || after == '>' || after == '/'))
+        return 1;
+    switch (key) {
+    case N1('b'): case N1('i'): case N1('u'): case N1('s'): case N2('e', 'm'): case N2('t', 't'):
+    case N3('b', 'i', 'g'): case N4('c', 'o', 'd', 'e'): case N4('f', 'o', 'n', 't'):
+    case N4('n', 'o', 'b', 'r'): case N5('s', 'm', 'a', 'l', 'l'):
+    case N6('s', 't', 'r', 'i', 'k', 'e'): case N6('s', 't', 'r', 'o', 'n', 'g'):
+        if (!closing && after != '>' && !closes_soon(name, length, end))
+            survey->left_open++;
+        return 0;
+    case N5('s', 't', 'y', 'l', 'e'):
+        survey->seen |= STYLE;
+        return 0;
+    case N1('a'): case N1('g'): case N1('q'): case N2('r', 'b'): case N2('r', 'p'):
+    case N2('r', 't'): case N3('b', 'd', 'i'): case N3('b', 'd', 'o'): case N3('d', 'e', 'l'):
+    case N3('d', 'f', 'n'): case N3('i', 'm', 'g'): case N3('i', 'n', 's'):
+    case N3('k', 'b', 'd'): case N3('s', 'u', 'b'): case N3('s', 'u', 'p'):
+    case N3('s', 'v', 'g'): case N3('u', 's', 'e'): case N3('v', 'a', 'r'):
+    case N3('w', 'b', 'r'): case N4('a', 'b', 'b', 'r'): case N4('c', 'i', 't', 'e'):
+    case N4('d', 'a', 't', 'a'): case N4('l', 'i', 'n', 'k'): case N4('m', 'a', 'r', 'k'):
+    case N4('m', 'e', 't', 'a'): case N4('p', 'a', 't', 'h'): case N4('r', 'u', 'b', 'y'):
+    case N4('s', 'a', 'm', 'p'): case N4('s', 'p', 'a', 'n'): case N4('t', 'i', 'm', 'e'):
+    case N5('i', 'n', 'p', 'u', 't'): case N5('l', 'a', 'b', 'e', 'l'):
+    case N6('s', 'c', 'r', 'i', 'p', 't'): case N7('a', 'c', 'r', 'o', 'n', 'y', 'm'):
+        return 0;
+    case N6('i', 'f', 'r', 'a', 'm', 'e'):
+        survey->seen |= IFRAME;
+        return 1;
+    case N5('f', 'r', 'a', 'm', 'e'):
+        survey->seen |= FRAME;
+        return 1;
+    case N8('n', 'o', 's', 'c', 'r', 'i', 'p', 't'): case N8('n', 'o', 'f', 'r', 'a', 'm', 'e', 's'):
+    case N7('n', 'o', 'e', 'm', 'b', 'e', 'd'):
+        survey->seen |= FALLBACK;
+        return 1;
+    case N3('p', 'r', 'e'):
+        if (!closing && after != '/')
+            survey->seen |= PREFORMATTED;
+        return 1;
+    }
+    return 1;
+}
+
+/* Where the white space behind a tag ends, NULL if another `<` or odd quotes come before its `>`.
+   `at` is behind its `<`. */
+static const char *rest(const char *at, const char *end)
+{
+    for (; at < end; at++) {
+        char c = *at;
+        if (c == '>') {
+            for (at++; at < end && is_blank((unsigned char)*at); at++)
+                ;
+            return at;
+        }
+        if (c == '<')
+            return NULL;
+        if (c == '"' || c == '\'') {
+            for (at++; at < end && *at != c && *at != '<'; at++)
+                ;
+            if (at >= end || *at == '<')
+                return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Whether a tag that separates begins at `at`, which is a `<`. */
+static int begins_block(const char *at, const char *end, Survey *survey)
+{
+    const char *name = at + 1;
+    int closing = name < end && *name == '/';
+    name += closing;
+    return name < end && is_letter((unsigned char)*name) && separates(name, end, closing, survey);
+}
+
+static const char *find_pre(const char *at, const char *end, int closing)
+{
+    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        const char *name = at + 1 + closing;
+        if (end - name >= 3 && (!closing || at[1] == '/') && (name[0] | 0x20) == 'p' &&
+            (name[1] | 0x20) == 'r' && (name[2] | 0x20) == 'e' &&
+            (closing || (end - name > 3 && (is_blank((unsigned char)name[3]) || name[3] == '>'))))
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* Keep the lines of preformatted text. */
+static void keep_lines(char *from, char *end)
+{
+    const char *open = from;
+    while ((open = find_pre(open, end, 0)) != NULL) {
+        const char *close = find_pre(open, end, 1);
+        if (close == NULL)
+            return;
+        for (char *at = from + (open - from); at < close; at++)
+            if (*at == '\n')
+                *at = '\f';
+        open = close;
+    }
+}
+
+/* The longest stretch without a `>`, but for those in quoted values: no tag is longer. */
+static Py_ssize_t longest_stretch(const char *at, const char *end)
+{
+    Py_ssize_t longest = 0;
+    const char *begin = at;
+    for (; at < end; at++) {
+        if (*at == '>') {
+            if (at - begin > longest)
+                longest = at - begin;
+            begin = at + 1;
+        } else if (*at == '=') {
+            const char *value = at + 1;
+            while (value < end && is_blank((unsigned char)*value))
+                value++;
+            if (value >= end || (*value != '"' && *value != '\''))
+                continue;
+            const char quote = *value++;
+            while (value < end && *value != quote && *value != '>')
+                value++;
+            if (value >= end || *value == quote)
+                continue;
+            while (value < end && *value != quote)
+                value++;
+            at = value - 1;
+        }
+    }
+    return end - begin > longest ? end - begin : longest;
+}
+
+static PyObject *marked(PyObject *Py_UNUSED(module), PyObject *source)
+{
+    char *from;
+    Py_ssize_t length;
+    if (PyBytes_AsStringAndSize(source, &from, &length) < 0)
+        return NULL;
+    Py_ssize_t tags = 0;
+    for (Py_ssize_t i = 0; i < length; i++)
+        tags += from[i] == '<';
+    /* At most one mark for each `<`. */
+    PyObject *result = PyBytes_FromStringAndSize(NULL, length + tags);
+    if (result == NULL)
+        return NULL;
+    char *const to = PyBytes_AsString(result);
+    char *out = to;
+    const char *const end = from + length;
+    const char *copied = from;
+    const char *at = from;
+    Survey survey = {0, 0};
+    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        if (!begins_block(at, end, &survey)) {
+            at++;
+            continue;
+        }
+        const char *behind = rest(at + 1, end);
+        const char *upto = behind != NULL ? behind : at;
+        /* The run goes on. An inline tag that ends it is looked at again, so it is counted then. */
+        Survey run = {0, 0};
+        while (behind != NULL && behind < end && *behind == '<' &&
+               begins_block(behind, end, &run) && (behind = rest(behind + 1, end)) != NULL)
+            upto = behind;
+        survey.seen |= run.seen;
+        memcpy(out, copied, (size_t)(upto - copied));
+        out += upto - copied;
+        *out++ = '\f';
+        copied = upto;
+        at = upto > at ? upto : at + 1;
+    }
+    memcpy(out, copied, (size_t)(end - copied));
+    out += end - copied;
+    if (survey.seen & PREFORMATTED)
+        keep_lines(to, out);
+    if (_PyBytes_Resize(&result, out - to) < 0)
+        return NULL;
+    Py_ssize_t longest = length > MANY_BYTES ? longest_stretch(from, end) : 0;
+    return Py_BuildValue("(Nninn)", result, tags, survey.seen, survey.left_open, longest);
+}
+
+/* How many bytes of white space begin at `at`: as `str.split` has it, but for form feeds. */
+static inline int blank_at(const unsigned char *at, const unsigned char *end)
+{
+    unsigned char c = *at;
+    if (c < 0x80)
+        return c == ' ' || (c >= '\t' && c <= '\r' && c != '\f') || (c >= 0x1c && c <= 0x1f);
+    if (c < 0xc2 || c > 0xe3)
+        return 0;
+    if (c == 0xc2)
+        return end - at > 1 && (at[1] == 0x85 || at[1] == 0xa0) ? 2 : 0;
+    if (c < 0xe1 || end - at < 3)
+        return 0;
+    if (c == 0xe1)
+        return at[1] == 0x9a && at[2] == 0x80 ? 3 : 0;
+    if (c == 0xe3)
+        return at[1] == 0x80 && at[2] == 0x80 ? 3 : 0;
+    if (at[1] == 0x80)
+        return at[2] <= 0x8a || at[2] == 0xa8 || at[2] == 0xa9 || at[2] == 0xaf ? 3 : 0;
+    return at[1] == 0x81 && at[2] == 0x9f ? 3 : 0;
+}
+
+static inline int is_plain(unsigned char c) { return (unsigned char)(c - '!') < 0x80 - '!'; }
+
+/* The form of `text` as UTF-8 in `out`, which has room for all of it. */
+static size_t collapse(const char *text, Py_ssize_t length, char *out)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *const end = at + length;
+    char *const begin = out;
+    char gap = 0; /* what separates the next word from the last */
+    while (at < end) {
+        int blank;
+        if (*at == '\f') {
+            gap = '\n';
+            at++;
+        } else if ((blank = blank_at(at, end)) != 0) {
+            if (gap == 0)
+                gap = ' ';
+            at += blank;
+        } else {
+            /* Words with single blanks between them are copied at once. */
+            const unsigned char *word = at;
+            do
+                at++;
+            while (at < end &&
+                   (is_plain(*at) || (*at == ' ' && at + 1 < end && is_plain(at[1])) ||
+                    (*at >= 0x80 && blank_at(at, end) == 0)));
+            if (gap != 0 && out > begin)
+                *out++ = gap;
+            gap = 0;
+            memcpy(out, word, (size_t)(at - word));
+            out += at - word;
+        }
+    }
+    return (size_t)(out - begin);
+}
+
+static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *raw;
+    Py_ssize_t limit;
+    if (!PyArg_ParseTuple(args, "Un", &raw, &limit))
+        return NULL;
+    PyObject *begin = PyUnicode_Substring(raw, 0, 4 * limit);
+    if (begin == NULL)
+        return NULL;
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(begin, &length);
+    char *out = text != NULL ? PyMem_Malloc((size_t)length + 1) : NULL;
+    if (out == NULL) {
+        Py_DECREF(begin);
+        return text == NULL ? NULL : PyErr_NoMemory();
+    }
+    size_t size = collapse(text, length, out);
+    Py_DECREF(begin);
+    PyObject *result = PyUnicode_DecodeUTF8(out, (Py_ssize_t)size, NULL);
+    PyMem_Free(out);
+    if (result != NULL && PyUnicode_GetLength(result) > limit) {
+        PyObject *whole = result;
+        result = PyUnicode_Substring(whole, 0, limit);
+        Py_DECREF(whole);
+    }
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"marked", marked, METH_O, "The source with its marks, and what was seen on the way."},
+    {"lines", lines, METH_VARARGS, "White space collapsed, one line per block."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef_Slot slots[] = {{0, NULL}};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_blocks", NULL, 0, methods, slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__blocks(void) { return PyModuleDef_Init(&module); }

@@ -1,0 +1,54 @@
+"""What each process gets of what the crawl may use on this machine. Pure decisions."""
+
+import dataclasses
+import os
+
+from mannerly.config import Config
+from mannerly.engine.resources import machine_bytes
+from mannerly.units import HALF
+
+
+def process_count(config: Config, pages_left: int | None) -> int:
+    """How many processes: as asked for, else one per core that we may use; never more than there
+    are fetches or pages to share. `pages_left` None: no limit."""
+    asked = config.engine.processes or len(os.sched_getaffinity(0))
+    most = min(asked, config.fetch.max_workers)
+    return max(1, most if pages_left is None else min(most, pages_left))
+
+
+def divided(total: int, parts: int) -> list[int]:
+    """`total` in `parts` that differ by one at most."""
+    each, rest = divmod(total, parts)
+    return [each + (index < rest) for index in range(parts)]
+
+
+def shares(config: Config, count: int, pages_left: int | None) -> list[Config]:
+    """A configuration for each of `count` processes.
+
+    Fetches in flight, pages and memory are divided. The time between two visits to an IP address
+    becomes longer by their number, since none of them knows when the others were there: so an
+    address gets as many visits as from one process, though two may come closer together. The
+    duration is for their parent to watch.
+    """
+    workers = divided(config.fetch.max_workers, count)
+    pages = [0] * count if pages_left is None else divided(pages_left, count)
+    memory = config.engine.memory_limit
+    memory = (machine_bytes() // 2 if memory == HALF else memory) // count
+    address_delay_s = config.politeness.address_delay * count
+    return [
+        dataclasses.replace(
+            config,
+            crawl=dataclasses.replace(
+                config.crawl, max_pages=pages[index], max_duration=0.0, seed_file=None
+            ),
+            politeness=dataclasses.replace(config.politeness, address_delay=address_delay_s),
+            fetch=dataclasses.replace(config.fetch, max_workers=workers[index]),
+            engine=dataclasses.replace(config.engine, memory_limit=memory),
+        )
+        for index in range(count)
+    ]
+
+
+def with_pages(config: Config, pages: int) -> Config:
+    """A share with fewer pages: of a process whose forerunner has fetched some."""
+    return dataclasses.replace(config, crawl=dataclasses.replace(config.crawl, max_pages=pages))
