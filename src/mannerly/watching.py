@@ -82,6 +82,7 @@ class Watch:
             workers=tally.workers,
             visit_limit=tally.visit_limit,
             in_flight=tally.in_flight,
+            limited_by=tally.limited_by,
             paused=tally.paused,
             trouble=tally.trouble,
             ending=tally.ending,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mannerly.observe.snapshot import Snapshot
+from mannerly.observe.strain import MEMORY
 
 BUSY_SHARE = 0.85
 """Of the time, from which on somebody is at work all the time."""
@@ -26,6 +27,7 @@ class Limit(StrEnum):
     ENDING = "ending"
     TROUBLE = "trouble"
     CPU = "cpu"
+    MEMORY = "memory"
     DATABASE = "database"
     DISK = "disk"
     DNS = "dns"
@@ -64,6 +66,13 @@ def verdict(before: Snapshot, now: Snapshot) -> Verdict:
 
 def _own_work(before: Snapshot, now: Snapshot, span_s: float) -> Verdict | None:
     """Is one of our own threads at work all the time?"""
+    if now.visit_limit < now.workers and now.limited_by == MEMORY:
+        return Verdict(
+            Limit.MEMORY,
+            f"Memory is near its limit, so only {now.visit_limit:,} of {now.workers:,} visits are "
+            "made at once.",
+            "A higher --memory-limit, or fewer workers.",
+        )
     if now.visit_limit < now.workers:
         return Verdict(
             Limit.CPU,

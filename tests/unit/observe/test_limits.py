@@ -33,6 +33,7 @@ def took(seconds: float, times: int) -> Durations:
         (replace(QUIET, trouble="disk full", paused=True), Limit.TROUBLE),
         (replace(QUIET, ending="stopped by Ctrl-C", trouble="disk full"), Limit.ENDING),
         (replace(QUIET, visit_limit=120, lag_s=2.0), Limit.CPU),
+        (replace(QUIET, visit_limit=120, limited_by="memory"), Limit.MEMORY),
         (replace(QUIET, cpu_s={"fetch": 4.0, "parse": 5.0}), Limit.CPU),
         (replace(QUIET, cpu_s={"fetch": 4.0, "parse": 5.0}, processes=2), Limit.POLITENESS),
         (replace(QUIET, lag_s=0.6), Limit.CPU),
