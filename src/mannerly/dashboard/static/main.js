@@ -65,7 +65,8 @@ function show(now) {
 function loadTables() {
   loadPages();
   loadFailures();
-  if (!byId("sites").contains(document.activeElement)) sites.load();
+  const reading = byId("sites").contains(document.activeElement);
+  if (!reading && performance.now() > sites.restUntil) sites.load();
 }
 
 async function* linesOf(body) {
