@@ -167,7 +167,10 @@ def test_a_person_pauses_goes_on_and_changes_the_workers(page: Page, board: Boar
     visits = board.until(lambda now: now["paused"] and not now["in_flight"])["visits"]
     expect(page.locator("#limit-word")).to_have_text("paused")
     page.locator("#workers").fill("7")
-    page.locator("#workers").press("Enter")
+    page.locator("#workers-form button").focus()
+    clock = page.locator("#clock").text_content()
+    expect(page.locator("#clock")).not_to_have_text(clock or "")
+    page.locator("#workers-form button").click()
     expect(page.locator("#control-answer")).to_have_text("7 visits at once")
     assert board.until(lambda now: now["workers"] == 7)["visits"] == visits, "none while paused"
     page.locator("#go-on").click()

@@ -9,6 +9,7 @@
 
 import hmac
 import ipaddress
+import re
 import secrets
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -74,7 +75,7 @@ class Guard:
 
     @staticmethod
     def _own_name(host: str) -> bool:
-        return host.lower().rpartition(":")[0] in _OWN_NAMES
+        return re.sub(r":[0-9]+$", "", host.lower()) in _OWN_NAMES
 
     @staticmethod
     def _comes_from_us(request: Request) -> bool:

@@ -54,7 +54,7 @@ function show(now) {
   showTiles(now);
   charts.add(now.point);
   const field = byId("workers");
-  if (document.activeElement !== field && !field.dataset.touched) field.value = now.workers;
+  if (!field.dataset.touched) field.value = now.workers;
   byId("pause").disabled = now.paused || Boolean(now.ending);
   byId("go-on").disabled = !now.paused || Boolean(now.ending);
   byId("stop").disabled = Boolean(now.ending);

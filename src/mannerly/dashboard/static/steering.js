@@ -101,7 +101,12 @@ function startControls() {
   byId("stop").addEventListener("click", async () => {
     if (await sure("Stop the crawl? What is in flight is finished; --resume goes on later.")) steer("stop");
   });
-  onSubmit("workers-form", () => steer("workers", { workers: Number(byId("workers").value) }));
+  // What a person has written there stays until it is sent, though the figure moves on.
+  const workers = byId("workers");
+  workers.addEventListener("input", () => { workers.dataset.touched = "yes"; });
+  onSubmit("workers-form", async () => {
+    if (await steer("workers", { workers: Number(workers.value) })) delete workers.dataset.touched;
+  });
   onSubmit("exclude-form", async () => {
     const domain = byId("domain").value.trim();
     if (await sure(`Leave ${domain} alone? This cannot be taken back.`)) {
