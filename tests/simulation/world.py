@@ -88,7 +88,6 @@ async def _crawl(
             exclusions=exclusions,
             workers=config.fetch.max_workers,
             tally=tally,
-            fetched_before=0,
         )
         because = await crawler.run()
         store.close()
