@@ -14,6 +14,7 @@ from mannerly.cli.exclude import exclude
 from mannerly.cli.explain import explain
 from mannerly.cli.export import export
 from mannerly.cli.forget import forget
+from mannerly.cli.plan import plan
 from mannerly.cli.query import query
 from mannerly.cli.search import search
 from mannerly.cli.show import show
@@ -44,6 +45,7 @@ COMMANDS = (
     check,
     exclude,
     forget,
+    plan,
     demo,
     simweb,
     crawl_process,

@@ -105,7 +105,6 @@ class Process:
                 exclusions=Exclusions(),
                 workers=config.fetch.max_workers,
                 tally=Tally(world.clock.now()),
-                fetched_before=0,
             )
             try:
                 return await self._engine.run()
