@@ -27,6 +27,7 @@ COMMANDS: dict[str, list[str]] = {
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
     "naive-sqlite": [*FRONTIER, "naive", "--engine", "sqlite"],
     "naive-postgres": [*FRONTIER, "naive", "--engine", "postgres"],
+    "observe": ["benchmarks/observe/cost_per_page.py"],
     "parse": ["-m", "benchmarks.parse.cost_per_page"],
     "store": ["benchmarks/store/cost_per_page.py"],
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],

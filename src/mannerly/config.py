@@ -405,6 +405,12 @@ class ObserveSection:
         "Least important messages shown.",
         meta="LEVEL",
     )
+    log_format: str = _option(
+        "text",
+        one_of("text", "json"),
+        "Messages and progress for people, or as lines of JSON for programs.",
+        meta="text|json",
+    )
     progress: str = _option(
         "auto",
         one_of("auto", "live", "lines", "off"),

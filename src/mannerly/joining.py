@@ -39,6 +39,7 @@ OF_ONE_RUN = frozenset(
         "processes",
         "hang_timeout",
         "log_level",
+        "log_format",
         "progress",
         "dashboard",
         "dashboard_token",

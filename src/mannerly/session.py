@@ -149,7 +149,7 @@ class _Run:
             obeyed = _signals(crawler, self._reread) if host is None else nullcontext()
             with obeyed, dashboard_at(self.config, watch.snapshot, self._steering(crawler)):
                 async with (
-                    shown(self.view, tally, self.frontier, self.world.clock, workers),
+                    shown(self.view, watch.snapshot),
                     counted(self.frontier, watch),
                 ):
                     yield
@@ -177,11 +177,10 @@ class _Run:
             self._reread()
             supervisor.reread()
 
-        clock = self.world.clock
         page = dashboard_at(self.config, supervisor.snapshot, self._steering(supervisor))
         with _signals(supervisor, reread, supervisor.kill), page:
             async with (
-                shown(self.view, supervisor.tally, self.frontier, clock, sum(workers)),
+                shown(self.view, supervisor.snapshot),
                 counted(self.frontier, supervisor),
             ):
                 return await supervisor.run(parts, workers), supervisor.tally

@@ -15,14 +15,9 @@ from mannerly.cli.options import config_options, load_config, set_up_logging
 from mannerly.config import Config
 from mannerly.dburl import without_password
 from mannerly.observe.left_out import left_out_lines, not_followed_lines
-from mannerly.observe.progress import (
-    clock_text,
-    deferred_text,
-    failures_text,
-    size_text,
-    view_for,
-)
+from mannerly.observe.progress import deferred_text, failures_text, view_for
 from mannerly.observe.strain import strain_lines, strain_of
+from mannerly.observe.words import clock_text, size_text
 from mannerly.seeding import Seeding
 from mannerly.session import Ended
 
@@ -32,7 +27,8 @@ EXAMPLE_QUERY = "SELECT url, title, length(text) FROM pages LIMIT 10"
 @click.command()
 @config_options()
 @click.option("--resume", is_flag=True, help="Go on with the crawl that is there.")
-def crawl(config_file: Path | None, resume: bool, **flags: object) -> None:
+@click.option("--quiet", is_flag=True, help="Show errors only: no progress, no summary.")
+def crawl(config_file: Path | None, resume: bool, quiet: bool, **flags: object) -> None:
     """Crawl the web from a file of domains, politely.
 
     \b
@@ -42,24 +38,31 @@ def crawl(config_file: Path | None, resume: bool, **flags: object) -> None:
     Durations and sizes take units: 70s, 1h30m, 2MiB. Every option can also stand in the file given
     with --config, or in the environment (MANNERLY_DELAY=70s).
     """
-    run(load_config(config_file, flags), resume=resume)
+    config = load_config(config_file, flags)
+    if quiet:
+        shown = replace(config.observe, log_level="ERROR", progress="off")
+        config = replace(config, observe=shown)
+    run(config, resume=resume, summary=not quiet)
 
 
-def run(config: Config, *, resume: bool, resumable: bool = True) -> None:
+def run(config: Config, *, resume: bool, resumable: bool = True, summary: bool = True) -> None:
     """Crawl, show progress, print the summary."""
     console = Console(stderr=True)
-    set_up_logging(config.observe.log_level, console)
-    if config.observe.dashboard == "auto" and console.is_terminal:
-        config = replace(config, observe=replace(config.observe, dashboard="on"))
+    observe = config.observe
+    as_json = observe.log_format == "json"
+    set_up_logging(observe.log_level, console, as_json=as_json)
+    if observe.dashboard == "auto" and console.is_terminal and summary:
+        config = replace(config, observe=replace(observe, dashboard="on"))
     ended = uvloop.run(
         session.crawl(
             config,
             resume=resume,
-            view=view_for(config.observe.progress, console),
+            view=view_for(observe.progress, console, as_json=as_json),
             on_seeding=SeedingBar(console).show,
         )
     )
-    print_summary(ended, config, resumable=resumable)
+    if summary:
+        print_summary(ended, config, resumable=resumable)
 
 
 class SeedingBar:

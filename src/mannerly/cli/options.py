@@ -1,5 +1,6 @@
 """Click options made from the table of configuration options, and logging set up from them."""
 
+import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -68,10 +69,29 @@ def load_config(config_file: Path | None, flags: dict[str, object]) -> Config:
     return load(given, file=config_file)
 
 
-def set_up_logging(level: str, console: Console) -> None:
+class JsonFormatter(logging.Formatter):
+    """A message as a line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told = {
+            "event": "message",
+            "at": round(record.created, 3),
+            "level": record.levelname,
+            "from": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            told["trace"] = self.formatException(record.exc_info)
+        return json.dumps(told)
+
+
+def set_up_logging(level: str, console: Console, *, as_json: bool = False) -> None:
     """Messages go to standard error; on a terminal above the live view."""
     handler: logging.Handler
-    if console.is_terminal:
+    if as_json:
+        handler = logging.StreamHandler(console.file)
+        handler.setFormatter(JsonFormatter())
+    elif console.is_terminal:
         handler = RichHandler(console=console, show_path=False, show_time=False, markup=False)
     else:
         handler = logging.StreamHandler(console.file)

@@ -5,7 +5,7 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -77,12 +77,7 @@ class Routes:
 
     async def stream(self, _: Request) -> Answer:
         """A line of JSON a second, and a last one when the crawl has ended."""
-
-        async def lines() -> AsyncIterator[bytes]:
-            async for document in self.sampler.documents():
-                yield json.dumps(document).encode() + b"\n"
-
-        return Answer(HTTPStatus.OK, "application/x-ndjson", lines())
+        return Answer(HTTPStatus.OK, "application/x-ndjson", self.sampler.lines())
 
     async def sites(self, request: Request) -> Answer:
         asked = request.query

@@ -2,18 +2,17 @@
 look, however many they are."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from mannerly.observe.durations import Durations
 from mannerly.observe.history import History
-from mannerly.observe.limits import verdict
+from mannerly.observe.pace import Pace
 from mannerly.observe.snapshot import Snapshot, Source
 
 EVERY_S = 1.0
-MINUTE_S = 60.0
-_APART = ("latest", "examples", "durations")
-"""Parts of a snapshot that have addresses of their own."""
 
 
 class Sampler:
@@ -21,7 +20,9 @@ class Sampler:
         self._source = source
         self.history = History()
         self.latest = Snapshot()
-        self._minute: list[tuple[float, int]] = []
+        self._pace = Pace()
+        self._reading = self._pace.read(self.latest)
+        self._line = b""
         self._taken = asyncio.Condition()
         self._over = False
 
@@ -42,20 +43,20 @@ class Sampler:
         await self._sample()
 
     async def _sample(self) -> None:
-        now = self.take()
-        self.history.note(now)
-        self._minute.append((now.elapsed_s, now.pages))
-        while len(self._minute) > 2 and self._minute[1][0] <= now.elapsed_s - MINUTE_S:
-            self._minute.pop(0)
+        self._reading = self._pace.read(self.take())
+        self.history.note(self.latest)
+        self._line = b""
         async with self._taken:
             self._taken.notify_all()
 
-    async def documents(self) -> AsyncIterator[dict[str, Any]]:
-        """The state now, and then each time it is looked at, to the end."""
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The state now as a line of JSON, and then each time it is looked at, to the end."""
         while True:
             # Before the wait: what comes while a slow reader is written to is not missed.
             over = self._over
-            yield self.document()
+            # Made once for all who look, and not at all if nobody does.
+            self._line = self._line or json.dumps(self.document()).encode() + b"\n"
+            yield self._line
             if over:
                 return
             async with self._taken:
@@ -63,35 +64,16 @@ class Sampler:
 
     def document(self) -> dict[str, Any]:
         """The snapshot with what follows from it, for the page."""
-        now = self.latest
-        document = {key: value for key, value in now.document().items() if key not in _APART}
+        reading, now = self._reading, self._reading.snapshot
+        document = replace(now, latest=[], examples={}, durations=Durations()).document()
+        for apart in ("latest", "examples", "durations"):
+            del document[apart]  # they have addresses of their own, or are in the points
         points = self.history.points()
-        document |= {
+        return document | {
             "pages": now.pages,
-            "verdict": asdict(verdict(self.history.before or now, now)),
-            "rates": {
-                "now": points[-1]["pages"] if points else 0.0,
-                "minute": self._minute_rate(),
-                "mean": now.pages / now.elapsed_s if now.elapsed_s > 0 else 0.0,
-            },
-            "left_s": self._left_s(),
+            "verdict": asdict(reading.verdict),
+            "rates": {"now": reading.now, "minute": reading.minute, "mean": reading.mean},
+            "cores": reading.cores,
+            "left_s": reading.left_s,
             "point": points[-1] if points else None,
         }
-        return document
-
-    def _minute_rate(self) -> float:
-        if len(self._minute) < 2:
-            return 0.0
-        (then, before), (now, pages) = self._minute[0], self._minute[-1]
-        return (pages - before) / (now - then) if now > then else 0.0
-
-    def _left_s(self) -> float | None:
-        """Until a limit of the run is met, by the last minute's rate; None if there is none."""
-        now = self.latest
-        found = []
-        if now.max_duration_s:
-            found.append(max(0.0, now.max_duration_s - now.elapsed_s))
-        rate = self._minute_rate()
-        if now.max_pages and rate > 0:
-            found.append(max(0.0, (now.max_pages - max(now.pages, now.counts.pages)) / rate))
-        return min(found) if found else None

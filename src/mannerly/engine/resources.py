@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from mannerly.observe.progress import size_text
+from mannerly.observe.words import size_text
 from mannerly.units import HALF
 
 FULL = 0.9

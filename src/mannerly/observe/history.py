@@ -54,11 +54,6 @@ class History:
         """Oldest first."""
         return list((self._coarse if day else self._fine).points)
 
-    @property
-    def before(self) -> Snapshot | None:
-        """A snapshot from a few seconds ago, to judge the present by; None in the beginning."""
-        return self._fine.marks[0] if self._fine.marks else None
-
 
 def point(before: Snapshot, now: Snapshot) -> Point:
     """One moment of every chart: rates from the two, and what is true now."""

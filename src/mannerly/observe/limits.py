@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mannerly.observe.snapshot import Snapshot
+from mannerly.observe.strain import MEMORY
 
 BUSY_SHARE = 0.85
 """Of the time, from which on somebody is at work all the time."""
@@ -26,6 +27,7 @@ class Limit(StrEnum):
     ENDING = "ending"
     TROUBLE = "trouble"
     CPU = "cpu"
+    MEMORY = "memory"
     DATABASE = "database"
     DISK = "disk"
     DNS = "dns"
@@ -64,6 +66,13 @@ def verdict(before: Snapshot, now: Snapshot) -> Verdict:
 
 def _own_work(before: Snapshot, now: Snapshot, span_s: float) -> Verdict | None:
     """Is one of our own threads at work all the time?"""
+    if now.visit_limit < now.workers and now.limited_by == MEMORY:
+        return Verdict(
+            Limit.MEMORY,
+            f"Memory is near its limit, so only {now.visit_limit:,} of {now.workers:,} visits are "
+            "made at once.",
+            "A higher --memory-limit, or fewer workers.",
+        )
     if now.visit_limit < now.workers:
         return Verdict(
             Limit.CPU,
@@ -72,12 +81,19 @@ def _own_work(before: Snapshot, now: Snapshot, span_s: float) -> Verdict | None:
             "More processes or a faster machine; fewer workers if it stays late.",
         )
     busy = _stage_share(before, now, span_s, "fetch") + _stage_share(before, now, span_s, "parse")
-    if busy >= BUSY_SHARE * now.processes or now.lag_s >= LATE_S:
+    share = busy / max(1, now.processes)
+    if share >= BUSY_SHARE:
         return Verdict(
             Limit.CPU,
-            f"Fetching and parsing use {busy / max(1, now.processes):.0%} of a core in each "
-            f"process; the event loop is late by {now.lag_s:.1f} s at worst.",
+            f"Fetching and parsing use {share:.0%} of a core in each process.",
             "More processes (one a core) make it faster.",
+        )
+    if now.lag_s >= LATE_S:
+        return Verdict(
+            Limit.CPU,
+            f"The event loop is late by {now.lag_s:.1f} s, with {share:.0%} of a core in use: "
+            "others take the CPU.",
+            "See what else runs on this machine.",
         )
     database = (now.database_s - before.database_s) / span_s
     disk = (now.store_s - before.store_s) / span_s
@@ -122,12 +138,19 @@ def _slots(before: Snapshot, now: Snapshot) -> Verdict | None:
 
 def _waiting(now: Snapshot) -> Verdict:
     counts = now.counts
+    resting = max(0, counts.sites_waiting - now.in_flight)
+    if not resting and now.in_flight:
+        return Verdict(
+            Limit.NETWORK,
+            f"All sites that have work are being visited: {now.in_flight:,}.",
+            "Nothing: more sites make it faster.",
+        )
     free = max(0, now.visit_limit - now.in_flight)
     if not counts.sites_ready and not counts.sites_waiting and not now.in_flight:
         return Verdict(Limit.NOTHING_LEFT, "No site has anything left to visit.", "")
     return Verdict(
         Limit.POLITENESS,
-        f"{free:,} of {now.workers:,} slots are free, and {counts.sites_waiting:,} sites rest "
-        "until their delay has passed.",
+        f"{free:,} of {now.workers:,} slots are free, and {resting:,} "
+        f"{'site rests' if resting == 1 else 'sites rest'} until the delay has passed.",
         "Nothing: this is what politeness looks like. More sites make it faster.",
     )

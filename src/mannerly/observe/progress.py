@@ -1,159 +1,110 @@
-"""Progress: a live view on a terminal, plain lines elsewhere.
+"""Progress: a live view on a terminal, plain lines or lines of JSON elsewhere.
 
-`Progress` holds the numbers of one look; `panel` draws them for a terminal of at least 60 columns,
-`line` says the same in one line. Neither asks anybody anything.
+A view is given a `Reading` now and then. `line` says in one line what `panel` draws; neither asks
+anybody anything.
 """
 
+import json
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Protocol, Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
-from mannerly.model import FrontierStats, Outcome
-from mannerly.observe.strain import causes_text, limit_text, strain_of
+from mannerly.model import Outcome
+from mannerly.observe.pace import Reading
+from mannerly.observe.panel import KEPT_RATES, panel
+from mannerly.observe.strain import causes_text
 from mannerly.observe.tally import Tally
-
-RATE_WINDOW_S = 10.0
-
-
-@dataclass(slots=True)
-class Progress:
-    """What is shown at one moment."""
-
-    elapsed_s: float
-    rate: float
-    """Pages a second over the last moments."""
-    mean_rate: float
-    tally: Tally
-    stats: FrontierStats
-    workers: int
-
-
-class RateMeter:
-    """Pages a second over a sliding window."""
-
-    def __init__(self, started_at: float) -> None:
-        self._started_at = started_at
-        self._marks: deque[tuple[float, int]] = deque([(started_at, 0)])
-
-    def rate(self, now: float, count: int) -> float:
-        self._marks.append((now, count))
-        while len(self._marks) > 2 and self._marks[1][0] <= now - RATE_WINDOW_S:
-            self._marks.popleft()
-        (then, before) = self._marks[0]
-        return (count - before) / (now - then) if now > then else 0.0
-
-    def mean(self, now: float, count: int) -> float:
-        return count / (now - self._started_at) if now > self._started_at else 0.0
-
-
-def clock_text(seconds: float) -> str:
-    hours, rest = divmod(int(seconds), 3600)
-    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
-
-
-def size_text(count: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
+from mannerly.observe.words import clock_text
 
 
 def failures_text(settled: dict[Outcome, int]) -> str:
     """Everything that is settled and is no page, most frequent first."""
-    others = sorted(
-        ((n, outcome) for outcome, n in settled.items() if n and outcome is not Outcome.FETCHED),
-        reverse=True,
-    )
-    return ", ".join(f"{outcome.name.lower().replace('_', ' ')} {n:,}" for n, outcome in others)
+    others = {outcome.name.lower(): n for outcome, n in settled.items()}
+    others.pop("fetched", None)
+    return causes_text(others)
 
 
 def deferred_text(tally: Tally) -> str:
     """What went wrong and is tried again, most frequent first."""
-    return ", ".join(f"{why.replace('_', ' ')} {n:,}" for why, n in tally.deferred.most_common())
+    return causes_text(tally.deferred)
 
 
-def line(progress: Progress) -> str:
-    tally, stats = progress.tally, progress.stats
+def line(reading: Reading) -> str:
+    snapshot, counts = reading.snapshot, reading.snapshot.counts
     text = (
-        f"{clock_text(progress.elapsed_s)}  pages {tally.fetched:,}  "
-        f"{progress.rate:.1f}/s  in flight {tally.in_flight}  "
-        f"sites ready {stats.sites_ready:,} waiting {stats.sites_waiting:,}  "
-        f"urls pending {stats.urls_pending:,}"
+        f"{clock_text(snapshot.elapsed_s)}  pages {snapshot.pages:,}  "
+        f"{reading.now:.1f}/s  in flight {snapshot.in_flight}  "
+        f"sites ready {counts.sites_ready:,} waiting {counts.sites_waiting:,}  "
+        f"urls pending {counts.urls_pending:,}"
     )
-    if tally.deferred:
-        text += f"  to be tried again: {deferred_text(tally)}"
-    for what, counts in (("given back", tally.leases_unused), ("our fault", tally.excused)):
-        if counts:
-            text += f"  {what}: {causes_text(counts)}"
-    limited = limit_text(strain_of(tally))
-    if limited:
-        text += f"  {limited}"
-    if tally.ending:
-        text += f"  STOPPING ({tally.ending})"
-    return f"{text}  PAUSED: {tally.trouble}" if tally.trouble else text
+    told = (
+        ("to be tried again", snapshot.deferred),
+        ("given back", snapshot.leases_unused),
+        ("our fault", snapshot.excused),
+    )
+    for what, table in told:
+        if table:
+            text += f"  {what}: {causes_text(table)}"
+    text += f"  limited by {reading.verdict.limit}"
+    if snapshot.visit_limit < snapshot.workers:
+        text += f": {snapshot.visit_limit:,} of {snapshot.workers:,} visits at once"
+    if snapshot.ending:
+        text += f"  STOPPING ({snapshot.ending})"
+    return f"{text}  PAUSED: {snapshot.trouble}" if snapshot.trouble else text
 
 
-def panel(progress: Progress) -> RenderableType:
-    tally, stats = progress.tally, progress.stats
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    table.add_row(
-        "pages",
-        f"[bold green]{tally.fetched:,}[/]  {progress.rate:.1f}/s now, "
-        f"{progress.mean_rate:.1f}/s on average, {size_text(tally.wire_bytes)}",
-    )
-    limited = limit_text(strain_of(tally))
-    in_flight = f"{tally.in_flight:,} of {progress.workers:,}"
-    table.add_row("in flight", f"{in_flight}, {limited}" if limited else in_flight)
-    table.add_row(
-        "sites",
-        f"{stats.sites:,} known, {stats.sites_ready:,} ready, {stats.sites_waiting:,} waiting, "
-        f"{stats.sites_abandoned:,} abandoned",
-    )
-    table.add_row("urls", f"{stats.urls_known:,} known, {stats.urls_pending:,} pending")
-    table.add_row("not pages", failures_text(tally.settled) or "-")
-    table.add_row("tried again", deferred_text(tally) or "-")
-    if tally.excused:
-        table.add_row("our fault", f"{causes_text(tally.excused)}; tried again, nobody is blamed")
-    if tally.leases_unused:
-        table.add_row("given back", causes_text(tally.leases_unused))
-    parts: list[RenderableType] = [
-        Text(f"mannerly  {clock_text(progress.elapsed_s)}", style="bold"),
-        table,
-    ]
-    if tally.trouble:
-        parts.append(Text(f"PAUSED: {tally.trouble}", style="bold red"))
-    elif tally.ending:
-        parts.append(Text(f"{tally.ending}; visits in flight get a few seconds", style="bold"))
-    else:
-        parts.append(Text("Ctrl-C stops cleanly; --resume goes on later", style="dim"))
-    return Group(*parts)
+def document(reading: Reading) -> dict[str, object]:
+    """The same for programs."""
+    snapshot = reading.snapshot
+    whole = replace(snapshot, latest=[], examples={}).document()
+    for apart in ("latest", "examples", "durations", "operations"):
+        del whole[apart]
+    return {
+        "event": "progress",
+        **whole,
+        "pages": snapshot.pages,
+        "pages_per_s": round(reading.now, 3),
+        "limit": reading.verdict.limit,
+    }
+
+
+class View(Protocol):
+    """A context manager; shows nothing outside its block."""
+
+    interval_s: float
+    """How often it wants to be given something; 0: never."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def show(self, reading: Reading) -> None: ...
 
 
 class LiveView:
     """Redraws in place."""
 
-    interval_s = 0.5
+    interval_s = 1.0
 
     def __init__(self, console: Console) -> None:
+        self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._rates: deque[float] = deque(maxlen=KEPT_RATES)
 
-    def __enter__(self) -> "LiveView":
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def show(self, progress: Progress) -> None:
-        self._live.update(panel(progress), refresh=True)
+    def show(self, reading: Reading) -> None:
+        self._rates.append(reading.now)
+        self._live.update(panel(reading, list(self._rates), self._console.width), refresh=True)
 
 
 class LineView:
@@ -164,39 +115,46 @@ class LineView:
     def __init__(self, console: Console) -> None:
         self._console = console
 
-    def __enter__(self) -> "LineView":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, progress: Progress) -> None:
+    def show(self, reading: Reading) -> None:
         stamp = time.strftime("%H:%M:%S")
-        self._console.print(f"{stamp}  {line(progress)}", highlight=False, soft_wrap=True)
+        self._console.print(f"{stamp}  {line(reading)}", highlight=False, soft_wrap=True)
+
+
+class JsonView(LineView):
+    """The same as a line of JSON."""
+
+    def show(self, reading: Reading) -> None:
+        text = json.dumps(document(reading))
+        self._console.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 class NoView:
     """Shows nothing."""
 
-    interval_s = 3600.0
+    interval_s = 0.0
 
-    def __enter__(self) -> "NoView":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, progress: Progress) -> None:
+    def show(self, reading: Reading) -> None:
         pass
 
 
-View = LiveView | LineView | NoView
-
-
-def view_for(mode: str, console: Console) -> View:
-    """`mode` as in the option --progress."""
+def view_for(mode: str, console: Console, *, as_json: bool = False) -> View:
+    """`mode` as in the option --progress; `as_json` as in --log-format."""
     if mode == "auto":
-        mode = "live" if console.is_terminal else "lines"
+        mode = "live" if console.is_terminal and not as_json else "lines"
     if mode == "live":
         return LiveView(console)
-    return LineView(console) if mode == "lines" else NoView()
+    if mode == "off":
+        return NoView()
+    return JsonView(console) if as_json else LineView(console)

@@ -67,6 +67,8 @@ class Snapshot:
     workers: int = 0
     visit_limit: int = 0
     in_flight: int = 0
+    limited_by: str = ""
+    """What cut the limit of visits last: CPU or memory."""
     paused: bool = False
     """By a person."""
     trouble: str = ""
@@ -181,7 +183,7 @@ _LARGEST = ("at", "elapsed_s", "lag_s", "database_s", "store_s", "max_pages", "m
 _TABLES = (
     "settled", "deferred", "leases_unused", "excused", "left_out", "statuses", "cpu_s",
 )  # fmt: skip
-_FIRST = ("trouble", "ending")
+_FIRST = ("trouble", "ending", "limited_by")
 
 
 def summed(parts: Sequence[Snapshot]) -> Snapshot:

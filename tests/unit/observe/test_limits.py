@@ -33,6 +33,7 @@ def took(seconds: float, times: int) -> Durations:
         (replace(QUIET, trouble="disk full", paused=True), Limit.TROUBLE),
         (replace(QUIET, ending="stopped by Ctrl-C", trouble="disk full"), Limit.ENDING),
         (replace(QUIET, visit_limit=120, lag_s=2.0), Limit.CPU),
+        (replace(QUIET, visit_limit=120, limited_by="memory"), Limit.MEMORY),
         (replace(QUIET, cpu_s={"fetch": 4.0, "parse": 5.0}), Limit.CPU),
         (replace(QUIET, cpu_s={"fetch": 4.0, "parse": 5.0}, processes=2), Limit.POLITENESS),
         (replace(QUIET, lag_s=0.6), Limit.CPU),
@@ -41,6 +42,7 @@ def took(seconds: float, times: int) -> Durations:
         (replace(QUIET, in_flight=490, durations=took(2.0, 50)), Limit.NETWORK),
         (replace(QUIET, in_flight=490, durations=took(0.3, 50), dns_s=40.0), Limit.DNS),
         (replace(QUIET, in_flight=0, counts=Counts()), Limit.NOTHING_LEFT),
+        (replace(QUIET, in_flight=3, counts=Counts(sites_waiting=3)), Limit.NETWORK),
         (BEFORE, Limit.UNKNOWN),
     ],
 )

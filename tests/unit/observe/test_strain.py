@@ -1,9 +1,9 @@
 """What is told of leases given back, of our own failures and of the limit on visits."""
 
-from mannerly.model import FrontierStats
-from mannerly.observe.progress import Progress, line
-from mannerly.observe.strain import Strain, limit_text, strain_lines, strain_of
-from mannerly.observe.tally import Tally
+from mannerly.observe.pace import Pace
+from mannerly.observe.progress import line
+from mannerly.observe.snapshot import Snapshot
+from mannerly.observe.strain import Strain, limit_text, strain_lines
 
 
 def test_nothing_is_told_of_a_process_at_ease() -> None:
@@ -25,10 +25,16 @@ def test_all_processes_together_and_each_that_is_limited() -> None:
 
 
 def test_progress_tells_the_same() -> None:
-    tally = Tally(0.0, workers=500, visit_limit=90, lag_s=4.0)
-    tally.leases_unused["address"] = 12
-    tally.excused["timed_out"] = 3
-    told = line(Progress(1.0, 1.0, 1.0, tally, FrontierStats(), 500))
+    now = Snapshot(
+        workers=500,
+        visit_limit=90,
+        elapsed_s=9.0,
+        leases_unused={"address": 12},
+        excused={"timed_out": 3},
+    )
+    pace = Pace()
+    pace.read(Snapshot())
+    told = line(pace.read(now))
     assert "given back: address 12" in told
     assert "our fault: timed out 3" in told
-    assert limit_text(strain_of(tally)) in told
+    assert "limited by cpu: 90 of 500 visits at once" in told

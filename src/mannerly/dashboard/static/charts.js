@@ -39,7 +39,7 @@ class Chart {
     });
     // The first line lies on top, and the first layer of a stack at the bottom.
     for (const [key] of [...entries].reverse()) this.picture.append(this.paths[key]);
-    this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT, x1: -9, x2: -9 });
+    this.cursor = svg("line", { class: "cursor", y1: 0, y2: HEIGHT, visibility: "hidden" });
     this.picture.append(this.cursor);
     this.most = element("span", { class: "most" });
     this.nothing = element("span", { class: "nothing" }, "nothing yet");
@@ -84,7 +84,7 @@ class Chart {
       if (path && spec.stacked) path += `L${WIDTH},${HEIGHT}L0,${HEIGHT}Z`;
       this.paths[key].setAttribute("d", path);
     }
-    this.most.textContent = points.length > 1 ? spec.form(most) : "";
+    this.most.textContent = Math.max(0, ...tops) > 0 ? spec.form(most) : "";
     this.from.textContent = points.length > 1 ? time(first) : "";
     this.tell();
   }
@@ -101,9 +101,9 @@ class Chart {
     }
     const shown = this.at !== null && point;
     this.until.textContent = shown ? time(point.at) : "now";
-    const place = shown ? (WIDTH * index) / Math.max(1, points.length - 1) : -9;
-    this.cursor.setAttribute("x1", place);
-    this.cursor.setAttribute("x2", place);
+    this.cursor.setAttribute("visibility", shown ? "visible" : "hidden");
+    const place = (WIDTH * index) / Math.max(1, points.length - 1);
+    for (const end of ["x1", "x2"]) this.cursor.setAttribute(end, Math.max(0, place));
     if (!shown) this.picture.setAttribute("aria-label", `${spec.title} ${spec.unit}: ${parts.join(", ")}`);
   }
 }

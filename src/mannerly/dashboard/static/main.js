@@ -34,7 +34,6 @@ function showTiles(now) {
   const all = Object.values(settled).reduce((sum, n) => sum + n, 0);
   const failed = all - now.pages - (settled.redirected ?? 0);
   const pending = counts.urls_pending - counts.urls_abandoned;
-  const cpu = now.point ? Object.entries(now.point).reduce((sum, [key, n]) => sum + (key.startsWith("cpu_") ? n : 0), 0) : 0;
   byId("tiles").replaceChildren(
     tile("Pages", count(now.pages), counts.pages > now.pages ? `${count(counts.pages)} in all runs` : "", `${size(now.wire_bytes)}, ${size(now.point?.bytes ?? 0)} a second`),
     tile("Pages a second", rate(now.rates.now), `${rate(now.rates.minute)} in the last minute, ${rate(now.rates.mean)} on average`),
@@ -42,7 +41,7 @@ function showTiles(now) {
     tile("URLs pending", count(pending), `${count(counts.urls_known)} known`, counts.urls_spilt ? `${count(counts.urls_spilt)} spilt` : ""),
     tile("Sites ready", count(counts.sites_ready), `${count(counts.sites_waiting)} waiting`, `${count(counts.sites)} known, ${count(counts.sites_abandoned)} abandoned`),
     tile("In flight", count(now.in_flight), `of ${count(now.visit_limit)}`),
-    tile("CPU", `${cpu.toFixed(2)}`, "cores in use", `event loop late by ${seconds(now.lag_s)}`),
+    tile("CPU", now.cores.toFixed(2), "cores in use", `event loop late by ${seconds(now.lag_s)}`),
     tile("Memory", size(now.memory_bytes), `${count(now.open_files)} open files`),
     ...(now.left_s === null || now.ended ? [] : [tile("Time left", span(now.left_s), "until a limit of the run is met")]),
   );
@@ -66,7 +65,8 @@ function show(now) {
 function loadTables() {
   loadPages();
   loadFailures();
-  if (!byId("sites").contains(document.activeElement)) sites.load();
+  const reading = byId("sites").contains(document.activeElement);
+  if (!reading && performance.now() > sites.restUntil) sites.load();
 }
 
 async function* linesOf(body) {
