@@ -23,8 +23,9 @@ from mannerly.joining import place_text
 from mannerly.model import FrontierStats
 from mannerly.observe import operations
 from mannerly.observe.left_out import left_out_lines, not_followed_lines
-from mannerly.observe.progress import clock_text, failures_text
+from mannerly.observe.progress import failures_text
 from mannerly.observe.strain import strain_lines
+from mannerly.observe.words import clock_text
 from mannerly.opening import existing_crawl
 
 PATIENCE_S = 10.0
