@@ -29,6 +29,11 @@ LEASE_PATIENCE_S = 5.0
 EARLY_CHECKPOINT_S = 0.1
 """How soon a checkpoint may follow another when slots starve for what it would bring."""
 SEATS_PER_WORKER = 4
+GENTLE_LEASES = 20
+"""So many first leases are small and a `LEASE_GAP_S` apart where several processes begin together:
+else the first of them takes all sites there are, and where the delay is short it keeps them."""
+GENTLE_SHARE = 16
+"""One of them fills this part of the workers."""
 STOP_GRACE_S = 8.0
 """What visits in flight get to finish when the crawl is stopped."""
 FAREWELL_S = 5.0
@@ -77,7 +82,9 @@ class Crawler:
         self._checkpointed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._checkpointing = False
-        self._reserve = max(8, plan.workers)  # all slots may start and end at the same time
+        # All slots may start and end at the same time; but what is kept back others cannot have.
+        self._reserve = max(8, plan.workers // 8 if plan.shared else plan.workers)
+        self._gentle_left = GENTLE_LEASES if plan.shared else 0
         self._bench_timer: asyncio.TimerHandle | None = None
         self._time_limit: asyncio.TimerHandle | None = None
         self.ended_because = ""
@@ -141,6 +148,10 @@ class Crawler:
             if want <= 0:
                 await self._wake_leaser.wait()
                 continue
+            gentle = self._gentle_left > 0
+            if gentle:
+                self._gentle_left -= 1
+                want = min(want, max(4, self._plan.workers // GENTLE_SHARE))
             was_idle = self._idle()
             self._checkpointed.clear()
             visits_before = self._tally.visits
@@ -152,6 +163,8 @@ class Crawler:
             self._tally.leased += len(leased.leases)
             self._dispatch()
             if leased.leases and len(leased.leases) >= want:
+                if gentle:
+                    await asyncio.sleep(LEASE_GAP_S)
                 continue
             if leased.next_ready_in_s is None and was_idle and self._idle():
                 self.stop(FINISHED)

@@ -39,7 +39,7 @@ def shares(config: Config, count: int) -> list[Config]:
             crawl=dataclasses.replace(config.crawl, seed_file=None),
             politeness=dataclasses.replace(config.politeness, address_delay=address_delay_s),
             fetch=dataclasses.replace(config.fetch, max_workers=workers[index]),
-            engine=dataclasses.replace(config.engine, memory_limit=memory),
+            engine=dataclasses.replace(config.engine, memory_limit=memory, processes=count),
         )
         for index in range(count)
     ]
