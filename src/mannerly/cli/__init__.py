@@ -15,6 +15,7 @@ from mannerly.cli.export import export
 from mannerly.cli.forget import forget
 from mannerly.cli.query import query
 from mannerly.cli.search import search
+from mannerly.cli.selftest import selftest
 from mannerly.cli.show import show
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -44,6 +45,7 @@ COMMANDS = (
     exclude,
     forget,
     demo,
+    selftest,
     simweb,
 )
 for command in COMMANDS:
