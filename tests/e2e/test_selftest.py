@@ -11,7 +11,7 @@ from tests.programs import mannerly
 @pytest.mark.timeout(300)
 def test_a_short_trial_with_a_kill_holds_and_leaves_nothing(tmp_path: Path) -> None:
     place = tmp_path / "frontier.db"
-    words = ["--sites", "3", "--kills", "1", "--seed", "3", "--db-url", f"sqlite:///{place}"]
+    words = ["--sites", "2", "--kills", "1", "--seed", "46", "--db-url", f"sqlite:///{place}"]
     done = mannerly("selftest", "--json", *words, timeout_s=280)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(done.stdout)
