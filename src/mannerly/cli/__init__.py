@@ -17,6 +17,7 @@ from mannerly.cli.forget import forget
 from mannerly.cli.plan import plan
 from mannerly.cli.query import query
 from mannerly.cli.search import search
+from mannerly.cli.selftest import selftest
 from mannerly.cli.show import show
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -47,6 +48,7 @@ COMMANDS = (
     forget,
     plan,
     demo,
+    selftest,
     simweb,
     crawl_process,
 )
