@@ -27,6 +27,8 @@ COUNT_EVERY_S = 3.0
 COUNT_SHARE = 0.01
 """Of the time that it may take: with a million sites a look takes 80 ms."""
 COUNT_AT_LEAST_EVERY_S = 30.0
+LAST_COUNT_S = 0.5
+"""What the last one gets: a database that does not answer must not hold up the end."""
 NOT_WORK = frozenset({"wait for turn", "held"})
 """Operations that contain others, or only wait."""
 OBSERVING = ("operations", "dashboard")
@@ -156,7 +158,7 @@ async def counted(frontier: Frontier, by: Counted) -> AsyncIterator[None]:
         task.cancel()
         await asyncio.wait({task})
         with suppress(FrontierError, TimeoutError):
-            async with asyncio.timeout(COUNT_EVERY_S):
+            async with asyncio.timeout(LAST_COUNT_S):
                 by.counts = counts_of(await frontier.stats())
         by.ended = True
 

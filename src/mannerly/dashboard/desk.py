@@ -14,7 +14,7 @@ from mannerly.opening import existing_crawl
 T = TypeVar("T")
 
 PATIENCE_S = 10.0
-GOODBYE_S = 1.0
+GOODBYE_S = 0.5
 MOST_WAITING = 16
 
 

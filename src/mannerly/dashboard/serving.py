@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 USUAL = ("127.0.0.1", 4280)
 BEGIN_S = 5.0
-GOODBYE_S = 1.0
+GOODBYE_S = 0.5
 """What streams get for their last line; who reads slowly must not hold up the end."""
 
 
