@@ -17,6 +17,7 @@ from mannerly.engine.consumer import NOBODY, Consumer
 from mannerly.engine.crawler import Crawler
 from mannerly.engine.lag import LagWatch
 from mannerly.engine.ledger import Ledger
+from mannerly.engine.limits import Limits
 from mannerly.engine.overload import Overload
 from mannerly.engine.page import PageReader
 from mannerly.engine.plan import EnginePlan
@@ -233,7 +234,6 @@ def make_crawler(
     exclusions: Exclusions,
     workers: int,
     tally: Tally,
-    fetched_before: int,
     consumer: Consumer = NOBODY,
 ) -> Crawler:
     """One process's crawler over an open frontier and an open store."""
@@ -287,5 +287,5 @@ def make_crawler(
         ledger=ledger,
         tally=tally,
         clock=world.clock,
-        fetched_before=fetched_before,
+        limits=Limits(plan, frontier, writer, tally, world.clock),
     )

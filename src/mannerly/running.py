@@ -59,12 +59,11 @@ async def run(
     site_key: SiteKey,
     exclusions: Exclusions,
     workers: int,
-    fetched_before: int,
     attended: Attended,
     consumer: Consumer = NOBODY,
 ) -> tuple[str, Tally]:
     """Crawl until the crawl is over or somebody says stop: why it ended, and what was done. Closes
-    the transport. `fetched_before`: pages that count towards `--max-pages` already."""
+    the transport."""
     label = f"{socket.gethostname()}:{os.getpid()}"
     writer = await frontier.enlist(label)
     tally = Tally(world.clock.now())
@@ -89,7 +88,6 @@ async def run(
         exclusions=exclusions,
         workers=workers,
         tally=tally,
-        fetched_before=fetched_before,
         consumer=watch,
     )
     try:

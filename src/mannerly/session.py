@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 
 LAST_STATS_S = 1.0
 """What the last look at the frontier gets, for the summary."""
+HEARD_OF_S = 30.0
+"""A process that told of itself within this time is crawling; they do so every few seconds."""
 ORPHANS_S = 3.0
 """How long a directory that is in use is waited for: the processes of a crawler that was killed end
 by themselves within moments."""
@@ -85,6 +87,7 @@ async def crawl(
     memory.give_back()
     with threads(config) as world:
         stored = await assemble.stored_settings(config, world)
+        resume = resume or (stored is not None and await _is_running(config, world))
         config = joining.joined(config, stored, resume=resume)
         site_key = assemble.make_site_key(config, new=stored is None)
         joining.check_suffixes(stored, site_key)
@@ -126,19 +129,16 @@ class _Run:
     async def to_the_end(self, host: Host | None, lock: int) -> Ended:
         if self.config.fetch.allow_private_addresses:
             log.warning("private addresses may be connected to: --allow-private-addresses is on")
-        before = (await self.frontier.stats()).fetched
-        limit = self.config.crawl.max_pages
-        left = max(0, limit - before) if limit else None
-        count = shares.process_count(self.config, left) if host is None else 1
+        count = shares.process_count(self.config) if host is None else 1
         if count > 1:
             await self.transport.aclose()
-            because, tally = await self._by_several(count, left, lock)
+            because, tally = await self._by_several(count, lock)
         else:
-            because, tally = await self._alone(before, host)
+            because, tally = await self._alone(host)
         elapsed_s = self.world.clock.now() - tally.started_at
         return Ended(because, elapsed_s, tally, await _last_stats(self.frontier))
 
-    async def _alone(self, fetched_before: int, host: Host | None) -> tuple[str, Tally]:
+    async def _alone(self, host: Host | None) -> tuple[str, Tally]:
         """In this process."""
         workers = _budgeted(self.config.fetch.max_workers)
 
@@ -162,14 +162,13 @@ class _Run:
             site_key=self.site_key,
             exclusions=self.exclusions,
             workers=workers,
-            fetched_before=fetched_before,
             attended=attended,
             consumer=host.consumer if host is not None else NOBODY,
         )
 
-    async def _by_several(self, count: int, left: int | None, lock: int) -> tuple[str, Tally]:
+    async def _by_several(self, count: int, lock: int) -> tuple[str, Tally]:
         """In processes of their own, which inherit the limit on open files and the directory."""
-        parts = shares.shares(self.config, count, left)
+        parts = shares.shares(self.config, count)
         most = _budgeted(parts[0].fetch.max_workers)
         workers = [min(most, part.fetch.max_workers) for part in parts]
         supervisor = Supervisor(self.config, self.world, self.frontier, keep=[lock])
@@ -199,6 +198,18 @@ def _budgeted(workers: int) -> int:
     if budget.message:
         log.warning("%s", budget.message)
     return budget.workers
+
+
+async def _is_running(config: Config, world: World) -> bool:
+    """Is somebody crawling there, so that the same command means to join? Only on a server: there
+    a second machine is nothing unusual, in a file it is a mistake more often than not."""
+    if assemble.frontier_path(config) is not None:
+        return False
+    async with assemble.make_frontier(config, world) as frontier:
+        running = any(it.silent_s < HEARD_OF_S for it in await frontier.crawlers())
+    if running:
+        log.info("joining the crawl that is running in %s", joining.place_text(config))
+    return running
 
 
 async def _begin(

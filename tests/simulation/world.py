@@ -101,7 +101,6 @@ async def _crawl(
             exclusions=exclusions,
             workers=config.fetch.max_workers,
             tally=tally,
-            fetched_before=0,
         )
         steer(crawler)
         because = await crawler.run()

@@ -14,8 +14,10 @@ from mannerly.cli.exclude import exclude
 from mannerly.cli.explain import explain
 from mannerly.cli.export import export
 from mannerly.cli.forget import forget
+from mannerly.cli.plan import plan
 from mannerly.cli.query import query
 from mannerly.cli.search import search
+from mannerly.cli.selftest import selftest
 from mannerly.cli.show import show
 from mannerly.cli.simweb import simweb
 from mannerly.cli.status import status
@@ -44,7 +46,9 @@ COMMANDS = (
     check,
     exclude,
     forget,
+    plan,
     demo,
+    selftest,
     simweb,
     crawl_process,
 )

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -17,18 +18,27 @@ from mannerly.cli.options import config_options, load_config
 from mannerly.config import Config
 from mannerly.datadir import is_held
 from mannerly.errors import FrontierError
+from mannerly.frontier.contract import CrawlerFacts
 from mannerly.joining import place_text
 from mannerly.model import FrontierStats
 from mannerly.observe import operations
 from mannerly.observe.left_out import left_out_lines, not_followed_lines
 from mannerly.observe.progress import failures_text
 from mannerly.observe.strain import strain_lines
+from mannerly.observe.words import clock_text
 from mannerly.opening import existing_crawl
 
 PATIENCE_S = 10.0
 """How long the database may take to answer. What else is known is shown then."""
 
-Looked = tuple[dict[str, str], FrontierStats]
+SILENT_S = 15.0
+"""Crawlers tell of themselves every five seconds. Of one that has not for longer it is said."""
+
+
+class Looked(NamedTuple):
+    settings: dict[str, str]
+    stats: FrontierStats
+    crawlers: list[CrawlerFacts]
 
 
 @click.command()
@@ -50,11 +60,11 @@ def status(config_file: Path | None, as_json: bool, **flags: object) -> None:
     processes = operations.read(data_dir)
     if as_json:
         document: dict[str, object] = {"running": running, "trouble": str(trouble or "")}
-        document |= _document(*looked) if looked else {}
+        document |= _document(looked) if looked else {}
         document["not_followed"], document["repeating"] = _not_followed(processes)
         print(json.dumps(document | operations_document(processes), indent=2))
     else:
-        lines = _lines(config, *looked, running=running) if looked else _bare(config, running)
+        lines = _lines(config, looked, running=running) if looked else _bare(config, running)
         left_out, closed = _not_followed(processes)
         lines += not_followed_lines(left_out.items(), closed)
         lines += strain_lines({process.label: process.strain for process in processes})
@@ -86,20 +96,21 @@ def _looked(config: Config) -> Looked:
 
 async def _look(config: Config) -> Looked:
     async with existing_crawl(config) as (frontier, settings):
-        return settings, await frontier.stats()
+        return Looked(settings, await frontier.stats(), await frontier.crawlers())
 
 
-def _document(settings: dict[str, str], stats: FrontierStats) -> dict[str, object]:
+def _document(looked: Looked) -> dict[str, object]:
+    settings, stats, crawlers = looked
     document: dict[str, object] = {"settings": settings, **dataclasses.asdict(stats)}
     document["settled"] = {outcome.name.lower(): n for outcome, n in stats.settled.items()}
     document["dropped"] = {cause.name.lower(): n for cause, n in stats.dropped.items()}
     document["pages"] = stats.fetched
+    document["crawlers"] = [facts._asdict() for facts in crawlers]
     return document
 
 
-def _lines(
-    config: Config, settings: dict[str, str], stats: FrontierStats, *, running: bool
-) -> list[str]:
+def _lines(config: Config, looked: Looked, *, running: bool) -> list[str]:
+    settings, stats, crawlers = looked
     pending = stats.urls_pending - stats.urls_abandoned
     state = "running" if running else ("stopped" if pending + stats.urls_spilt else "finished")
     return [
@@ -113,7 +124,25 @@ def _lines(
         f"  leases     {stats.leases:,} given, {stats.refused:,} refused as stale",
         f"  settings   delay {settings['delay_s']} s, sites by {settings['site_by']}, "
         f"scope {settings['scope']}, contact {settings['email']}",
+        *_crawler_lines(crawlers),
     ]
+
+
+def _crawler_lines(crawlers: list[CrawlerFacts]) -> list[str]:
+    """A line for each process that crawls, on whatever machine: '  crawling   vm:4711 …'."""
+    lines = []
+    for facts in crawlers:
+        silent = facts.silent_s > SILENT_S
+        now = (
+            f"not heard of for {clock_text(facts.silent_s)}"
+            if silent
+            else (f"{facts.rate:.1f}/s now, {facts.in_flight:,} in flight")
+        )
+        lines.append(
+            f"  crawling   {facts.label}  for {clock_text(facts.since_s)}, {facts.pages:,} pages, "
+            f"{now}"
+        )
+    return lines
 
 
 def _not_followed(

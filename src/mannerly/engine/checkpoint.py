@@ -23,7 +23,7 @@ from mannerly.engine.patience import Patience
 from mannerly.engine.plan import EnginePlan
 from mannerly.engine.sieve import KnownHashes
 from mannerly.frontier.contract import Frontier
-from mannerly.model import NewUrl
+from mannerly.model import NewUrl, Outcome
 from mannerly.observe.tally import Tally
 from mannerly.store.contract import Store
 
@@ -101,6 +101,7 @@ class Checkpointer:
         committed = await self._patience.until_done(
             lambda: self._frontier.commit(self._writer, batch.commit(sequence, self._clock.now()))
         )
+        self._tally.committed += sum(it.outcome is Outcome.FETCHED for it in batch.settled)
         self._tally.refused += len(committed.refused)
         await self._patience.until_done(
             lambda: self._store_executor.run(lambda: self._settle(sequence, committed.refused))

@@ -10,6 +10,7 @@ import logging
 from mannerly.clock import Clock
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.ledger import Ledger
+from mannerly.engine.limits import Limits
 from mannerly.engine.overload import Overload
 from mannerly.engine.patience import Patience
 from mannerly.engine.plan import HOLD_S, EnginePlan
@@ -28,12 +29,18 @@ LEASE_PATIENCE_S = 5.0
 EARLY_CHECKPOINT_S = 0.1
 """How soon a checkpoint may follow another when slots starve for what it would bring."""
 SEATS_PER_WORKER = 4
+GENTLE_LEASES = 20
+"""So many first leases are small and a `LEASE_GAP_S` apart where several processes begin together:
+else the first of them takes all sites there are, and where the delay is short it keeps them."""
+GENTLE_SHARE = 16
+"""One of them fills this part of the workers."""
 STOP_GRACE_S = 8.0
 """What visits in flight get to finish when the crawl is stopped."""
 FAREWELL_S = 5.0
 """What the last checkpoint gets. If the database does not answer, leases lapse by themselves."""
 
-FOREVER_S = 100 * 365 * 86400.0
+EARLY_BEAT_S = 0.2
+"""How soon a beat may follow another when slots starve for pages that it might grant."""
 FINISHED = "finished: nothing is left to do"
 ENOUGH_PAGES = "max-pages reached"
 ENOUGH_TIME = "max-duration reached"
@@ -53,9 +60,8 @@ class Crawler:
         ledger: Ledger,
         tally: Tally,
         clock: Clock,
-        fetched_before: int = 0,
+        limits: Limits,
     ) -> None:
-        """`fetched_before`: pages that the crawl had when this process joined."""
         self._plan = plan
         self._frontier = frontier
         self._writer = writer
@@ -66,17 +72,21 @@ class Crawler:
         self._ledger = ledger
         self._tally = tally
         self._clock = clock
-        self._fetched_before = fetched_before
+        self._limits = limits
         self._patience = Patience(tally)
         self._visits: dict[asyncio.Task[None], Seat] = {}
         self._group: asyncio.TaskGroup | None = None
         self._wake_leaser = asyncio.Event()
         self._nudge_checkpoint = asyncio.Event()
+        self._nudge_beat = asyncio.Event()
         self._checkpointed = asyncio.Event()
         self._stopping = asyncio.Event()
         self._checkpointing = False
-        self._reserve = max(8, plan.workers)  # all slots may start and end at the same time
+        # All slots may start and end at the same time; but what is kept back others cannot have.
+        self._reserve = max(8, plan.workers // 8 if plan.shared else plan.workers)
+        self._gentle_left = GENTLE_LEASES if plan.shared else 0
         self._bench_timer: asyncio.TimerHandle | None = None
+        self._time_limit: asyncio.TimerHandle | None = None
         self.ended_because = ""
         self._grace_s = STOP_GRACE_S
         self._failure: ExtractError | None = None
@@ -114,16 +124,15 @@ class Crawler:
 
     async def run(self) -> str:
         """Crawl until nothing is left, a limit is met or `stop` is called; say which."""
-        loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as self._group:
+            beating = self._group.create_task(self._beat_loop(), name="beat")
             leasing = self._group.create_task(self._lease_loop(), name="lease")
             checkpoints = self._group.create_task(self._checkpoint_loop(), name="checkpoint")
             watching = self._group.create_task(self._overload.run(self._dispatch), name="lag")
-            limit_s = self._plan.max_duration_s or FOREVER_S
-            limit = loop.call_later(limit_s, self.stop, ENOUGH_TIME)
-            self._check_limits()
+            self._end_in(self._plan.max_duration_s or None)
             await self._stopping.wait()
-            limit.cancel()
+            self._end_in(None)
+            beating.cancel()
             await self._wind_down(leasing, checkpoints)
             watching.cancel()
         if self._failure is not None:
@@ -139,6 +148,10 @@ class Crawler:
             if want <= 0:
                 await self._wake_leaser.wait()
                 continue
+            gentle = self._gentle_left > 0
+            if gentle:
+                self._gentle_left -= 1
+                want = min(want, max(4, self._plan.workers // GENTLE_SHARE))
             was_idle = self._idle()
             self._checkpointed.clear()
             visits_before = self._tally.visits
@@ -150,6 +163,8 @@ class Crawler:
             self._tally.leased += len(leased.leases)
             self._dispatch()
             if leased.leases and len(leased.leases) >= want:
+                if gentle:
+                    await asyncio.sleep(LEASE_GAP_S)
                 continue
             if leased.next_ready_in_s is None and was_idle and self._idle():
                 self.stop(FINISHED)
@@ -184,8 +199,9 @@ class Crawler:
         # Half a reserve at least, so that a slot that frees up does not cost a lease of its own.
         if want < reserve // 2:
             return 0
-        if self._plan.max_pages:
-            want = min(want, self._pages_left() - ready)
+        left = self._limits.pages_left
+        if left is not None:
+            want = min(want, left - ready)
         return min(want, SEATS_PER_WORKER * self._overload.workers - len(self._bench))
 
     def _keep_in_reserve(self, visits: int) -> None:
@@ -223,6 +239,9 @@ class Crawler:
         if ready_at is not None:
             loop = asyncio.get_running_loop()
             self._bench_timer = loop.call_later(max(0.0, ready_at - now), self._dispatch)
+        left = self._limits.pages_left
+        if left is not None and left <= 0 and self._bench.ready(now):
+            self._nudge_beat.set()
         if self._wanted() > 0:
             self._wake_leaser.set()
             if self._ledger.brings_work(now):
@@ -232,21 +251,18 @@ class Crawler:
         return (
             self._tally.in_flight < self._overload.limit
             and not self._must_rest()
-            and (not self._plan.max_pages or self._pages_left() > 0)
+            and (self._limits.pages_left is None or self._limits.pages_left > 0)
+            and not self._limits.enough_pages
         )
 
     def _may_go_on(self) -> bool:
         """May a visit be followed by another one in the same slot, which counts as in flight?"""
-        return not self._must_rest() and (not self._plan.max_pages or self._pages_left() >= 0)
+        left = self._limits.pages_left
+        return not self._must_rest() and (left is None or left >= 0)
 
     def _must_rest(self) -> bool:
         """No further visit may begin, also on a connection that is open."""
         return self._stopping.is_set() or self._tally.paused or self._checkpointer.overfull
-
-    def _pages_left(self) -> int:
-        """Pages that may still be asked for; those in flight count as if they will succeed."""
-        done = self._fetched_before + self._tally.fetched
-        return self._plan.max_pages - done - self._tally.in_flight
 
     def _start(self, seat: Seat) -> None:
         assert self._group is not None
@@ -296,10 +312,31 @@ class Crawler:
             self._nudge_checkpoint.set()
         self._dispatch()
 
+    # -- limits --------------------------------------------------------------------------------
+
     def _check_limits(self) -> None:
-        limit = self._plan.max_pages
-        if limit and self._fetched_before + self._tally.fetched >= limit:
+        if self._limits.enough_pages:
             self.stop(ENOUGH_PAGES)
+
+    async def _beat_loop(self) -> None:
+        """Hold the crawl's limits together with whoever else is crawling."""
+        while True:
+            await self._limits.beat()
+            self._end_in(self._limits.time_left_s)
+            self._check_limits()
+            self._dispatch()
+            await asyncio.sleep(EARLY_BEAT_S)
+            await _wait(self._nudge_beat, self._limits.interval_s - EARLY_BEAT_S)
+            self._nudge_beat.clear()
+
+    def _end_in(self, seconds: float | None) -> None:
+        """Stop when the time is up, and not when it was thought to be before; None: never."""
+        if self._time_limit is not None:
+            self._time_limit.cancel()
+            self._time_limit = None
+        if seconds is not None and not self._stopping.is_set():
+            loop = asyncio.get_running_loop()
+            self._time_limit = loop.call_later(seconds, self.stop, ENOUGH_TIME)
 
     # -- checkpoints ---------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ HOLD_DELAY_S = 10.0
 @dataclass(frozen=True, slots=True)
 class EnginePlan:
     workers: int
+    shared: bool
+    """Others begin at the same moment, and want their part of the sites."""
     delay_s: float
     visit_timeout_s: float
     body_limit: int
@@ -50,6 +52,7 @@ class EnginePlan:
         several = config.politeness.delay <= HOLD_DELAY_S
         return cls(
             workers=workers,
+            shared=config.engine.processes > 1,
             delay_s=config.politeness.delay,
             visit_timeout_s=config.fetch.visit_timeout,
             body_limit=config.fetch.body_limit,

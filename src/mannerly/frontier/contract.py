@@ -83,6 +83,50 @@ class WriterState(NamedTuple):
     refused: frozenset[int]
 
 
+class Beat(NamedTuple):
+    """What a process tells of itself, and asks for."""
+
+    pages: int = 0
+    """Fetched by it, so far."""
+    rate: float = 0.0
+    """Pages a second, lately."""
+    in_flight: int = 0
+    page_limit: int = 0
+    """Pages that the crawl as a whole may have; 0: no limit that it knows of."""
+    time_limit_s: float = 0.0
+    """How long the run may last, from the beginning of its first process on; 0 as above."""
+    reserved: int = 0
+    """Pages that were granted to it and are not committed yet."""
+    more: int = 0
+    """How many more it could use, where there is a limit."""
+
+
+class Pulse(NamedTuple):
+    """The answer to `beat`."""
+
+    running_s: float
+    """Since the first of those began that crawl now, or were still crawling when others began."""
+    fetched: int
+    """Pages of the crawl that are committed."""
+    granted: int
+    """Pages that it may fetch besides those that it has reserved."""
+    page_limit: int
+    """The smallest that any process of the run has; 0: none has one."""
+    time_limit_s: float
+
+
+class CrawlerFacts(NamedTuple):
+    """A process that crawls, as it said itself."""
+
+    label: str
+    since_s: float
+    silent_s: float
+    """How long ago it was heard of."""
+    pages: int
+    rate: float
+    in_flight: int
+
+
 class Excluded(NamedTuple):
     """The answer to `exclude`."""
 
@@ -179,6 +223,18 @@ class Frontier(Protocol):
         it would be sooner anyway. Its state and its counts stay. Returns how many sites came back.
         May be sent again. From then on it can lease nothing; what it commits under its old leases
         is refused."""
+
+    async def beat(self, writer: int, beat: Beat) -> Pulse:
+        """A sign of life, every few seconds, and the limits that hold for the crawl as a whole.
+
+        Pages are granted so that what is fetched and what is granted to all living processes never
+        exceeds the limit. Who is retired, or silent for a minute, has none any more; where it was
+        only asleep, the limit may be exceeded by what it had. Not durable by itself.
+        `FrontierMisuseError` for a retired writer.
+        """
+
+    async def crawlers(self) -> list[CrawlerFacts]:
+        """Who has told of itself and is not retired, in the order in which they began."""
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
         """Add what is not known yet. With `new_sites=False` only to sites that exist.

@@ -24,6 +24,7 @@ _SUMS = (
     "visit_limit",
     "refused",
     "checkpoints",
+    "committed",
     "waiting",
 )
 _COUNTERS = ("settled", "deferred", "left_out", "leases_unused", "excused")

@@ -47,6 +47,8 @@ class Tally:
     """How late the event loop was at worst, lately."""
     refused: int = 0
     checkpoints: int = 0
+    committed: int = 0
+    """Pages whose commit came through, the refused ones among them."""
     trouble: str = ""
     """Why the crawl is paused at the moment; '' while it is not."""
     paused: bool = False

@@ -66,7 +66,6 @@ async def _crawl(config: Config, workers: int, parent: "Parent") -> str:
                 site_key=assemble.make_site_key(config),
                 exclusions=parent.exclusions,
                 workers=workers,
-                fetched_before=0,
                 attended=parent.attended,
             )
             return because

@@ -8,12 +8,11 @@ from mannerly.engine.resources import machine_bytes
 from mannerly.units import HALF
 
 
-def process_count(config: Config, pages_left: int | None) -> int:
+def process_count(config: Config) -> int:
     """How many processes: as asked for, else one per core that we may use; never more than there
-    are fetches or pages to share. `pages_left` None: no limit."""
+    are fetches or pages to share."""
     asked = config.engine.processes or len(os.sched_getaffinity(0))
-    most = min(asked, config.fetch.max_workers)
-    return max(1, most if pages_left is None else min(most, pages_left))
+    return min(asked, config.fetch.max_workers, config.crawl.max_pages or asked)
 
 
 def divided(total: int, parts: int) -> list[int]:
@@ -22,33 +21,25 @@ def divided(total: int, parts: int) -> list[int]:
     return [each + (index < rest) for index in range(parts)]
 
 
-def shares(config: Config, count: int, pages_left: int | None) -> list[Config]:
+def shares(config: Config, count: int) -> list[Config]:
     """A configuration for each of `count` processes.
 
-    Fetches in flight, pages and memory are divided. The time between two visits to an IP address
-    becomes longer by their number, since none of them knows when the others were there: so an
-    address gets as many visits as from one process, though two may come closer together. The
-    duration is for their parent to watch.
+    Fetches in flight and memory are divided. The time between two visits to an IP address becomes
+    longer by their number, since none of them knows when the others were there: so an address gets
+    as many visits as from one process, though two may come closer together. Pages and time are not
+    divided: the frontier has those limits for all machines (`mannerly.engine.limits`).
     """
     workers = divided(config.fetch.max_workers, count)
-    pages = [0] * count if pages_left is None else divided(pages_left, count)
     memory = config.engine.memory_limit
     memory = (machine_bytes() // 2 if memory == HALF else memory) // count
     address_delay_s = config.politeness.address_delay * count
     return [
         dataclasses.replace(
             config,
-            crawl=dataclasses.replace(
-                config.crawl, max_pages=pages[index], max_duration=0.0, seed_file=None
-            ),
+            crawl=dataclasses.replace(config.crawl, seed_file=None),
             politeness=dataclasses.replace(config.politeness, address_delay=address_delay_s),
             fetch=dataclasses.replace(config.fetch, max_workers=workers[index]),
-            engine=dataclasses.replace(config.engine, memory_limit=memory),
+            engine=dataclasses.replace(config.engine, memory_limit=memory, processes=count),
         )
         for index in range(count)
     ]
-
-
-def with_pages(config: Config, pages: int) -> Config:
-    """A share with fewer pages: of a process whose forerunner has fetched some."""
-    return dataclasses.replace(config, crawl=dataclasses.replace(config.crawl, max_pages=pages))

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from mannerly.assemble import World
 from mannerly.config import Config
-from mannerly.engine.crawler import ENOUGH_PAGES, ENOUGH_TIME, FINISHED, FOREVER_S
+from mannerly.engine.crawler import ENOUGH_PAGES, ENOUGH_TIME, FINISHED
 from mannerly.engine.patience import Patience
 from mannerly.errors import FrontierError, MannerlyError, StoreError
 from mannerly.frontier.contract import Frontier
@@ -28,7 +28,6 @@ from mannerly.observe.tally import Tally
 from mannerly.reviving import bring_back_the_dead
 from mannerly.supervise.child import Child
 from mannerly.supervise.restarts import Restarts
-from mannerly.supervise.shares import with_pages
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ START_S = 60.0
 STOP_S = 13.5
 """What processes get to end when they are told to. They need 13 s at most: see the crawler."""
 LAST_REVIVAL_S = 1.0
-OVER = frozenset({FINISHED, ENOUGH_PAGES})
+OVER = frozenset({FINISHED, ENOUGH_PAGES, ENOUGH_TIME})
 """Ends after which nobody is needed at that place any more."""
 
 
@@ -88,8 +87,6 @@ class Supervisor:
             for number, (share, each) in enumerate(zip(shares, workers, strict=True), start=1)
         ]
         watching = asyncio.create_task(self._watch(), name="watch")
-        limit_s = self._config.crawl.max_duration or FOREVER_S
-        limit = asyncio.get_running_loop().call_later(limit_s, self.stop, ENOUGH_TIME)
         try:
             await asyncio.gather(*places)
         finally:
@@ -97,7 +94,6 @@ class Supervisor:
             self._stopping.set()
             self.kill()
             await asyncio.gather(*places, return_exceptions=True)
-            limit.cancel()
             watching.cancel()
         if self._unburied:
             with suppress(TimeoutError, FrontierError, StoreError):
@@ -190,7 +186,6 @@ class Supervisor:
                     self._over = child.because
                 self._tell_all({"look": True})
                 return
-            share = _rest_of(share, child.tally)
             if not child.because:
                 self._unburied = True
                 pause_s = restarts.pause_s(self._world.clock.now() - started_at)
@@ -279,11 +274,3 @@ def _left_of(snapshot: Snapshot) -> Snapshot:
         memory_bytes=0,
         open_files=0,
     )
-
-
-def _rest_of(share: Config, tally: Tally) -> Config:
-    """What is left of a share for whoever comes next. Counted by what the dead one told last, so
-    the limit may be missed by what one process does in a second."""
-    if not share.crawl.max_pages:
-        return share
-    return with_pages(share, max(1, share.crawl.max_pages - tally.fetched))

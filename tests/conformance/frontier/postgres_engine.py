@@ -15,6 +15,7 @@ from mannerly.frontier.conformance.engine import DEFAULT_CAPS, OldVersion
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.postgres import PostgresFrontier, schema
 from mannerly.model import Caps
+from tests.conformance.frontier import postgres_old_schema
 from tests.conformance.frontier.movable_clock import MovableClock
 from tests.services.postgres import shared
 
@@ -53,10 +54,11 @@ class PostgresEngine:
             caps=caps,
         )
 
-    def _make_movable(self) -> None:
+    def _make_movable(self, number: int | None = None) -> None:
+        """Of an earlier schema, if its number is given."""
         if not self._is_movable:
             self._is_movable = True
-            schema.migrate(self._connection, self._schema, schema.migrations())
+            schema.migrate(self._connection, self._schema, schema.migrations()[:number])
             self._connection.execute(MOVABLE)
 
     async def advance(self, seconds: float) -> None:
@@ -85,8 +87,16 @@ class PostgresEngine:
         return int(row[0])
 
     def old_versions(self) -> Sequence[OldVersion]:
-        """None yet: the first schema is the newest."""
-        return []
+        def version(number: int) -> OldVersion:
+            async def make() -> None:
+                self._make_movable(number)
+                row = self._connection.execute("SELECT now_ms()").fetchone()
+                assert row is not None
+                postgres_old_schema.write(self._connection, int(row[0]), self._clock.wall())
+
+            return OldVersion(f"schema {number}", make)
+
+        return [version(1)]
 
     def close(self) -> None:
         name = sql.Identifier(self._schema)

@@ -62,7 +62,7 @@ class SqliteEngine:
 
             return OldVersion(f"schema {schema}", make)
 
-        return [version(1), version(2)]
+        return [version(1), version(2), version(3)]
 
     def close(self) -> None:
         """Nothing is outside the folder."""

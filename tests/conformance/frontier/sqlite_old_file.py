@@ -13,7 +13,7 @@ from mannerly.model import Outcome
 APPLICATION_ID = 0x4D4E4C59
 
 
-FIRST, *LATER = "0001_first.sql", "0002_caps.sql"
+FIRST, *LATER = "0001_first.sql", "0002_caps.sql", "0003_front.sql"
 
 
 def write(path: Path, schema: int, boot_id: str, now_s: float, wall_s: float) -> None:

@@ -3,7 +3,7 @@ a step before and after everything, and a record of what was done."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mannerly.fetch import guard
@@ -157,6 +157,11 @@ class BorderTransport(SimTransport):
     def answer(self, url: str) -> Answer:
         _, host, path = split(url)
         answer = super().answer(url)
+        if url in self.process.world.moved_robots:
+            target = self.process.world.moved_robots[url]
+            latency_s = answer.latency_s
+            answer = Answer(Kind.ROBOTS, 302, location=target, extra=(("Location", target),))
+            answer.latency_s = latency_s
         if path == "/robots.txt" and self.process.world.robots_out(host):
             answer = Answer(Kind.ROBOTS, 503, latency_s=answer.latency_s)
         if url in self.cuts:
@@ -181,8 +186,12 @@ class BorderChannel:
         address = guard.literal(self._host)
         if address is not None:
             return self._directly(url, guard.refusal(address))
-        fetched = await self._inner.get(
-            url, deadline_at=deadline_at, start_by_at=start_by_at, body_limit=body_limit
+        # The servers go on also while the process is stopped: what they sent waits for it.
+        fetched = await asyncio.create_task(
+            self._inner.get(
+                url, deadline_at=deadline_at, start_by_at=start_by_at, body_limit=body_limit
+            ),
+            context=Context(),
         )
         await process.reach("after answer")
         return fetched

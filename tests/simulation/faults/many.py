@@ -17,6 +17,7 @@ class Lived(NamedTuple):
     seed: int
     violations: list[str]
     faults: Counter[str]
+    killed_at: Counter[str]
     lives: int
     pages: int
     requests: int
@@ -31,6 +32,7 @@ def live_briefly(seed: int) -> Lived:
         seed,
         story.violations,
         Counter({kind.name.lower(): n for kind, n in story.faults.items()}),
+        story.killed_at,
         story.lives,
         story.pages,
         len(story.requests),
@@ -60,11 +62,13 @@ def live_through(seeds: range, jobs: int, results: Path | None) -> int:
 
 def summed(lived: list[Lived], took_s: float) -> dict[str, object]:
     faults = sum((one.faults for one in lived), Counter[str]())
+    killed_at = sum((one.killed_at for one in lived), Counter[str]())
     return {
         "seeds": len(lived),
         "violations": sum(len(one.violations) for one in lived),
         "failed_seeds": sorted(one.seed for one in lived if one.violations),
         "faults": dict(sorted(faults.items())),
+        "killed_at": dict(sorted(killed_at.items())),
         "lives": sum(one.lives for one in lived),
         "pages_stored": sum(one.pages for one in lived),
         "requests": sum(one.requests for one in lived),

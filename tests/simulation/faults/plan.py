@@ -140,7 +140,9 @@ def _crash(kind: Kind, chance: random.Random, crawlers: int) -> Fault:
 def _pause(kind: Kind, chance: random.Random, crawlers: int) -> Fault:
     # Of those that matter most: shorter than a lease lasts, just longer, and for hours.
     lasts_s = round(chance.choice((20, 130, 300, 4000)) * chance.uniform(0.5, 1.5), 3)
-    return _at_step(kind, chance, crawlers, WAITED)._replace(lasts_s=lasts_s)
+    # Between a lease and its request, above all: there it must find out that it is too late.
+    steps = ("before request",) if chance.random() < 0.4 else WAITED
+    return _at_step(kind, chance, crawlers, steps)._replace(lasts_s=lasts_s)
 
 
 def _stop(kind: Kind, chance: random.Random, crawlers: int) -> Fault:

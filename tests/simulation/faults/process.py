@@ -8,6 +8,7 @@ does nothing any more that others could see: every border refuses it, and its lo
 import asyncio
 import os
 import random
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from mannerly.store import JournalStore
 from mannerly.url import Exclusions
 from tests.simulation.faults.borders import BorderExecutor, BorderFrontier, BorderTransport
 from tests.simulation.faults.disk import BorderDisk
+from tests.simulation.faults.loop import OUTSIDE, WHOSE, Stoppable
 from tests.simulation.faults.plan import Fault, Kind
 from tests.simulation.faults.world import SITE_KEY, VISIT_TIMEOUT_S, World
 
@@ -37,8 +39,9 @@ class Killed(BaseException):
     """Raised in a process that is dead, wherever it tries to go on."""
 
 
-class Process:
+class Process(Stoppable):
     def __init__(self, machine: "Machine", crawler: int, life: int) -> None:
+        super().__init__()
         self.machine = machine
         self.world: World = machine.world
         self.crawler = crawler
@@ -47,8 +50,6 @@ class Process:
         self.alive = True
         self.stopped_at: float | None = None
         """When it was told to end."""
-        self._runs = asyncio.Event()
-        self._runs.set()
         self._locked: dict[str, int] = {}
         self._main: asyncio.Task[str] | None = None
         self._engine: Crawler | None = None
@@ -60,7 +61,9 @@ class Process:
     async def live(self) -> str:
         """How it ended."""
         self.world.tell(f"{self.name} starts")
-        self._main = asyncio.create_task(self._run(), name=self.name)
+        whose = copy_context()
+        whose.run(WHOSE.set, self)
+        self._main = asyncio.create_task(self._run(), name=self.name, context=whose)
         await asyncio.wait({self._main})
         ended = self._how_it_ended()
         self._leave()
@@ -105,7 +108,6 @@ class Process:
                 exclusions=Exclusions(),
                 workers=config.fetch.max_workers,
                 tally=Tally(world.clock.now()),
-                fetched_before=0,
             )
             try:
                 return await self._engine.run()
@@ -170,8 +172,8 @@ class Process:
         return fault
 
     async def _going_on(self) -> None:
-        if self.alive and not self._runs.is_set():
-            await self._runs.wait()
+        if self.stopped:
+            await asyncio.sleep(0)  # until it goes on
         if not self.alive:
             raise Killed
 
@@ -184,6 +186,8 @@ class Process:
         if fault.kind in _TROUBLE:
             world.troubled.add(self.name)
             world.breaks[self.name].append(Break(now, now + fault.lasts_s))
+        if fault.kind in {Kind.CRASH, Kind.POWER_CUT}:
+            world.killed_at[fault.step] += 1
         if fault.kind is Kind.CRASH:
             self.die()
             raise Killed
@@ -192,8 +196,8 @@ class Process:
             raise Killed
         if fault.kind is Kind.PAUSE:
             world.breaks[self.name].append(Break(now, now + fault.lasts_s))
-            self._runs.clear()
-            world.loop.call_later(fault.lasts_s, self._runs.set)
+            self.stopped = True
+            world.loop.call_later(fault.lasts_s, self.go_on, world.loop, context=OUTSIDE)
         if fault.kind is Kind.STOP and self._engine is not None:
             self.stopped_at = now
             self._engine.stop("stopped")
@@ -207,6 +211,7 @@ class Process:
         self.world.breaks[self.name].append(Break(now, now))
         if self._engine is not None:
             self._engine.stop(KILLED)  # no timer of it shall start anything
+        self.go_on(self.world.loop)
         self._main.cancel()
 
 

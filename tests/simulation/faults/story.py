@@ -13,9 +13,10 @@ from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import NewUrl, Priority, Source
 from mannerly.url import host_of, url_hash
 from tests.simulation.faults import verdict
+from tests.simulation.faults.loop import StoryLoop
 from tests.simulation.faults.plan import Fault, Kind, Plan
 from tests.simulation.faults.process import Process
-from tests.simulation.faults.world import PRIVATE, SITE_KEY, StoryLoop, World
+from tests.simulation.faults.world import PRIVATE, SITE_KEY, World
 
 MOST_LIVES = 40
 LONGEST_S = 8 * 3600.0
@@ -34,6 +35,8 @@ class Story(NamedTuple):
     pages: int
     faults: Counter[Kind]
     """Those of the plan that came about."""
+    killed_at: Counter[str]
+    """At which steps."""
 
 
 class Machine:
@@ -110,7 +113,7 @@ async def _live(plan: Plan, loop: StoryLoop, folder: Path) -> Story:
     ]
     return Story(
         plan, judged.violations, world.events, requests, elapsed_s, machine.lives, judged.pages,
-        world.happened,
+        world.happened, world.killed_at,
     )  # fmt: skip
 
 

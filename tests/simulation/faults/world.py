@@ -6,7 +6,6 @@ the frontier's border who was given which lease and which commits were accepted.
 """
 
 import asyncio
-import math
 import random
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -14,17 +13,20 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from mannerly.clock import VirtualClock, VirtualLoop
+from mannerly.clock import VirtualClock
 from mannerly.model import Commit
 from mannerly.simweb.access import AccessRecord
+from mannerly.simweb.site import WITH_SITEMAP, RobotsKind
 from mannerly.simweb.spacing import Break
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
 from mannerly.url import SiteKey
 from tests.simulation.faults.disk import Platter
+from tests.simulation.faults.loop import OUTSIDE, StoryLoop
 from tests.simulation.faults.plan import Fault, Kind, Plan
 
 SITE_KEY = SiteKey()
+CLOSED = {RobotsKind.BARRED, RobotsKind.FAILING}
 PRIVATE = "http://10.0.0.7/"
 """A seed that nobody may connect to."""
 VISIT_TIMEOUT_S = 25.0
@@ -41,27 +43,20 @@ def web_of(number: int) -> Web:
                pages_max=5, body_mean=500, links_min=5, links_max=8, latency_s=0.8,
                slow_sites=0.2, crawl_delay_s=25.0, busy_pages=0.1, files=0.0, stalling_sites=0.0,
                closing_sites=0.0, stalled_pages=0.0, stopped_pages=0.0, cut_pages=0.0,
-               failing_pages=0.0, robots_rules=0.3, robots_delays=0.2, robots_moved=0.1,
+               failing_pages=0.0, robots_rules=0.2, robots_delays=0.2, robots_moved=0.1,
                robots_failing=0.05, robots_huge=0.0)
     )  # fmt: skip
 
 
-class StoryLoop(VirtualLoop):
-    """Virtual time in steps of about a microsecond, and never at the very instant of a timer.
-
-    The machine's clock is not the loop's: in the differences between the two a bit is lost here and
-    there, and who waits for an instant could find that it is a picosecond short of it, again and
-    again, while no time passes.
-    """
-
-    STEP_S = 2.0**-20
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._clock_resolution = 2.0**-33  # no timer fires before its time
-
-    def advance(self, seconds: float) -> None:
-        self._now = (math.floor((self._now + seconds) / self.STEP_S + 0.001) + 1) * self.STEP_S
+@cache
+def moved_robots(number: int) -> dict[str, str]:
+    """A robots.txt that redirects to another site's, where that is to be had: both allow all, so
+    nothing else changes by it. It takes a claim to that site to read it."""
+    web = web_of(number)
+    sites = [web.site(index) for index in range(web.spec.sites)]
+    open_ = [it for it in sites if it.robots[0] not in WITH_SITEMAP | CLOSED]
+    urls = [f"{site.origin}/robots.txt" for site in open_]
+    return {urls[0]: urls[1]} if len(urls) > 1 else {}
 
 
 class LeaseGiven(NamedTuple):
@@ -135,6 +130,8 @@ class World:
     """Which life wrote as which writer."""
     happened: Counter[Kind] = field(default_factory=Counter)
     """What of the plan came about."""
+    killed_at: Counter[str] = field(default_factory=Counter)
+    """The steps at which lives ended."""
     events: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     """Lives that ended as none should."""
@@ -142,6 +139,7 @@ class World:
     def __post_init__(self) -> None:
         self.began_at = self.loop.time()
         self.web = web_of(self.plan.terms.web)
+        self.moved_robots = moved_robots(self.plan.terms.web)
         self.clock = MachineClock(self)
         self.chance = random.Random(f"world {self.plan.seed}")
         attic = self.root / "attic"
@@ -205,7 +203,7 @@ class World:
         """The power is gone. Call it when all processes are dead."""
         self.platter.lose_power(self.chance)
         self.has_power.clear()
-        self.loop.call_later(fault.lasts_s, self._boot, fault.amount_s)
+        self.loop.call_later(fault.lasts_s, self._boot, fault.amount_s, context=OUTSIDE)
 
     def _boot(self, wrong_s: float) -> None:
         self.boots += 1

@@ -10,26 +10,24 @@ def test_what_is_divided_adds_up() -> None:
 
 def test_no_process_is_without_a_fetch_or_a_page() -> None:
     config = load({"processes": "8", "max_workers": "5"}, environ={})
-    assert process_count(config, None) == 5
-    assert process_count(config, 3) == 3
-    # None left: one process, to say so.
-    assert process_count(config, 0) == 1
+    assert process_count(config) == 5
+    assert process_count(load({"processes": "8", "max_pages": "3"}, environ={})) == 3
 
 
 def test_without_the_option_there_is_one_for_each_core() -> None:
-    assert process_count(load({}, environ={}), None) >= 1
+    assert process_count(load({}, environ={})) >= 1
 
 
 def test_shares_hold_the_limits_of_the_whole() -> None:
     flags = {"max_workers": "11", "address_delay": "500ms", "max_duration": "1h", "max_pages": "90",
              "memory_limit": "4GiB"}  # fmt: skip
-    parts = shares(load(flags, environ={}), 2, 33)
+    parts = shares(load(flags, environ={}), 2)
     assert [part.fetch.max_workers for part in parts] == [6, 5]
-    assert [part.crawl.max_pages for part in parts] == [17, 16]
     assert [part.politeness.address_delay for part in parts] == [1.0, 1.0]
     assert [part.engine.memory_limit for part in parts] == [2 * 2**30, 2 * 2**30]
-    # Their parent looks at the clock: one that is started anew has not the whole time before it.
-    assert [part.crawl.max_duration for part in parts] == [0.0, 0.0]
+    # The frontier has these for all.
+    assert [part.crawl.max_duration for part in parts] == [3600.0, 3600.0]
+    assert [part.crawl.max_pages for part in parts] == [90, 90]
 
 
 def test_a_configuration_survives_the_way_to_a_process() -> None:

@@ -21,6 +21,7 @@ crawler.py     such a crawler
 """
 
 TOPICS = (
+    "beating",
     "creating",
     "adding",
     "leasing",

@@ -12,12 +12,15 @@ from mannerly.dburl import schema_name
 from mannerly.errors import ConfigError, FrontierError
 from mannerly.frontier.contract import (
     Added,
+    Beat,
     Committed,
+    CrawlerFacts,
     Cursor,
     Excluded,
     Forgotten,
     Kind,
     Leased,
+    Pulse,
     SiteOrder,
     SitePortion,
     UrlPortion,
@@ -27,6 +30,7 @@ from mannerly.frontier.postgres import (
     beginning,
     committing,
     counting,
+    crawlers,
     forgetting,
     listing,
     sites,
@@ -122,6 +126,12 @@ class PostgresFrontier:
 
     async def retire(self, writer: int, rest_s: float) -> int:
         return await self._run("retire", lambda: writers.retire(self._session, writer, rest_s))
+
+    async def beat(self, writer: int, beat: Beat) -> Pulse:
+        return await self._run("beat", lambda: crawlers.beat(self._session, writer, beat))
+
+    async def crawlers(self) -> list[CrawlerFacts]:
+        return await self._run("crawlers", lambda: crawlers.crawlers(self._session))
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
         with self._timings.measure("add", urls=len(urls)):

@@ -79,7 +79,7 @@ CLEAR_WITHIN = "SET LOCAL lock_timeout = '300ms'"
 """Less than the server's `deadlock_timeout`: TRUNCATE locks whole tables, in an order that fits
 nobody else's, so it gives up and tries again rather than wait in a circle."""
 
-CLEAR = "TRUNCATE clock, budget, seen, queue, spill, robots, tally, site"
+CLEAR = "TRUNCATE clock, budget, seen, queue, spill, robots, tally, site, crawler"
 
 # --- sites ----------------------------------------------------------------------------------
 
@@ -299,6 +299,32 @@ HOLD_WRITER = WRITER + " FOR SHARE"
 
 ADVANCE = "UPDATE writer SET sequence = %s, refused = %s WHERE id = %s"
 
+LOCK_CRAWLERS = "SELECT pg_advisory_xact_lock(hashtext('mannerly beats'), hashtext(%s))"
+
+CRAWLERS = """
+SELECT writer, began_at, run_at, seen_at, pages, rate, in_flight, page_limit, time_limit, reserved
+FROM crawler
+"""
+"""The fields of `beats.Row`."""
+
+NOTE_CRAWLER = """
+INSERT INTO crawler
+    (writer, began_at, run_at, seen_at, pages, rate, in_flight, page_limit, time_limit, reserved)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (writer) DO UPDATE SET seen_at = excluded.seen_at, pages = excluded.pages,
+    rate = excluded.rate, in_flight = excluded.in_flight, page_limit = excluded.page_limit,
+    time_limit = excluded.time_limit, reserved = excluded.reserved
+"""
+
+FORGET_CRAWLERS = "DELETE FROM crawler WHERE seen_at < %s"
+
+FORGET_CRAWLER = "DELETE FROM crawler WHERE writer = %s"
+
+CRAWLING = """
+SELECT writer.label, began_at, seen_at, pages, rate, in_flight
+FROM crawler JOIN writer ON writer.id = crawler.writer ORDER BY began_at, writer.label
+"""
+
 DISCHARGE = "UPDATE writer SET enlisted = false WHERE id = %s AND enlisted"
 
 READ_IN_A_ROW = "SET LOCAL enable_seqscan = on"
@@ -450,6 +476,10 @@ COUNT = """
 INSERT INTO tally (slot, name, outcome, count)
 SELECT %s, name, outcome, count FROM unnest(%s, %s, %s) AS given (name, outcome, count)
 ON CONFLICT (slot, name, outcome) DO UPDATE SET count = tally.count + excluded.count
+"""
+
+TOTAL = """
+SELECT coalesce(sum(count), 0)::bigint FROM tally WHERE name = %s AND outcome = %s
 """
 
 TOTALS = "SELECT name, outcome, sum(count)::bigint FROM tally GROUP BY name, outcome"

@@ -53,6 +53,7 @@ def retire(session: Session, writer: int, rest_s: float) -> int:
             # From here on it leases nothing, and all it leased before is seen.
             known = transaction.send(statements.LOCK_WRITER, writer)
             transaction.send(statements.DISCHARGE, writer)
+            transaction.send(statements.FORGET_CRAWLER, writer)
             transaction.send(statements.READ_IN_A_ROW)
             held = transaction.send(statements.HELD, writer)
         if known.fetchone() is None:

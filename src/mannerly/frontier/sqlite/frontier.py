@@ -11,12 +11,15 @@ from typing import Self, TypeVar
 from mannerly.clock import Clock, Executor, system_boot_id
 from mannerly.frontier.contract import (
     Added,
+    Beat,
     Committed,
+    CrawlerFacts,
     Cursor,
     Excluded,
     Forgotten,
     Kind,
     Leased,
+    Pulse,
     SiteOrder,
     SitePortion,
     UrlPortion,
@@ -26,6 +29,7 @@ from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import (
     beginning,
     committing,
+    crawlers,
     excluding,
     forgetting,
     leasing,
@@ -126,6 +130,12 @@ class SqliteFrontier:
 
     async def retire(self, writer: int, rest_s: float) -> int:
         return await self._run(lambda database: writers.retire(database, writer, rest_s))
+
+    async def beat(self, writer: int, beat: Beat) -> Pulse:
+        return await self._run(lambda database: crawlers.beat(database, writer, beat))
+
+    async def crawlers(self) -> list[CrawlerFacts]:
+        return await self._run(crawlers.crawlers)
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
         batch = await self._run(

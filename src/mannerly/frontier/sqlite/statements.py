@@ -33,7 +33,17 @@ DELAY = "SELECT value FROM setting WHERE name = 'delay_s'"
 
 CLEAR = tuple(
     f"DELETE FROM {table}"  # noqa: S608 - names of our own tables
-    for table in ("seen", "queue", "spill", "robots", "clock", "site", "tally", "setting")
+    for table in (
+        "seen",
+        "queue",
+        "spill",
+        "robots",
+        "clock",
+        "site",
+        "tally",
+        "setting",
+        "crawler",
+    )
 )
 """Without a condition SQLite drops a table's pages whole."""
 
@@ -246,6 +256,27 @@ WRITER = "SELECT sequence, refused, enlisted FROM writer WHERE id = ?"
 
 ADVANCE = "UPDATE writer SET sequence = ?, refused = ? WHERE id = ?"
 
+CRAWLERS = """
+SELECT writer, began_at, run_at, seen_at, pages, rate, in_flight, page_limit, time_limit, reserved
+FROM crawler
+"""
+"""The fields of `beats.Row`."""
+
+NOTE_CRAWLER = """
+INSERT OR REPLACE INTO crawler
+    (writer, began_at, run_at, seen_at, pages, rate, in_flight, page_limit, time_limit, reserved)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+FORGET_CRAWLERS = "DELETE FROM crawler WHERE seen_at < ?"
+
+FORGET_CRAWLER = "DELETE FROM crawler WHERE writer = ?"
+
+CRAWLING = """
+SELECT writer.label, began_at, seen_at, pages, rate, in_flight
+FROM crawler JOIN writer ON writer.id = crawler.writer ORDER BY began_at, writer.label
+"""
+
 DISCHARGE = "UPDATE writer SET enlisted = 0 WHERE id = ? AND enlisted"
 
 HELD = "SELECT site FROM clock WHERE holder = ?"
@@ -351,6 +382,8 @@ COUNT = """
 INSERT INTO tally (writer, name, outcome, count) VALUES (?, ?, ?, ?)
 ON CONFLICT (writer, name, outcome) DO UPDATE SET count = count + excluded.count
 """
+
+TOTAL = "SELECT coalesce(sum(count), 0) FROM tally WHERE name = ? AND outcome = ?"
 
 TOTALS = "SELECT name, outcome, sum(count) FROM tally GROUP BY name, outcome"
 

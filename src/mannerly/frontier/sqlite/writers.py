@@ -41,6 +41,7 @@ def retire(database: Database, writer: int, rest_s: float) -> int:
         held = [site for (site,) in view.execute(statements.HELD, (writer,))]
     with database.writing("retire", sites=len(held)) as transaction:
         transaction.execute(statements.DISCHARGE, (writer,))
+        transaction.execute(statements.FORGET_CRAWLER, (writer,))
         now_at = transaction.now.up_at
         ready_at = now_at + duration_ms(rest_s)
         cursor = transaction.executemany(

@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.beating import *  # noqa: F403
