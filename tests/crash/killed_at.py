@@ -146,7 +146,9 @@ def watch_store(steps: Steps) -> None:
 def watch_engine(steps: Steps) -> None:
     def run(original: Any) -> Any:
         async def stepped(self: Checkpointer) -> Any:
-            steps.when = "checkpoint"
+            # One with nothing to do may come before the first lease.
+            if not self._ledger.empty:
+                steps.when = "checkpoint"
             return await original(self)
 
         return stepped

@@ -61,6 +61,7 @@ OFTEN = {
     "--checkpoint-interval": "50ms",
     "--segment-size": "2kB",
     "--keep": "links,warc",
+    "--processes": "1",
 }
 SPEC = preset("plain", seed=8, sites=150, pages_mean=12.0, pages_max=40, body_mean=3000,
               links_min=8, links_max=12, latency_s=0.01)  # fmt: skip

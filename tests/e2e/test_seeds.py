@@ -54,7 +54,8 @@ def test_a_million_lines_in_bounded_memory(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program, "crawl", "--seed-file", str(tmp_path / "seeds.txt"),
          "--data-dir", str(tmp_path / "data"), *arguments(QUICK), "--connect-to", "127.0.0.1:1",
-         "--max-duration", "100ms", "--max-workers", "10", "--sqlite-sync", "NORMAL"],
+         "--max-duration", "100ms", "--max-workers", "10", "--sqlite-sync", "NORMAL",
+         "--processes", "1"],
         capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
