@@ -68,11 +68,16 @@ class BorderFrontier(SqliteFrontier):
         self._process = process
         self._world = world
 
+    async def __aexit__(self, *_: object) -> None:
+        # Not by the executor: what goes wrong after it would leave it open here and closed there.
+        await self._process.reach("before sql")
+        self.close_at_once()
+
     def close_at_once(self) -> None:
         """What the kernel does for a dead process."""
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
     async def enlist(self, label: str) -> int:
         writer = await self._cross("enlist", super().enlist(label))

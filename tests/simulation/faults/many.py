@@ -45,7 +45,7 @@ def live_through(seeds: range, jobs: int, results: Path | None) -> int:
     began_s = time.monotonic()
     lived = []
     context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs, maxtasksperchild=500) as pool:
+    with context.Pool(jobs, maxtasksperchild=50) as pool:
         for one in pool.imap_unordered(live_briefly, seeds, chunksize=10):
             lived.append(one)
             for violation in one.violations:

@@ -4,8 +4,10 @@ import asyncio
 import logging
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mannerly.clock import InlineExecutor
 from mannerly.engine.crawler import FINISHED
@@ -13,7 +15,7 @@ from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import NewUrl, Priority, Source
 from mannerly.url import host_of, url_hash
 from tests.simulation.faults import verdict
-from tests.simulation.faults.loop import StoryLoop
+from tests.simulation.faults.loop import WHOSE, StoryLoop
 from tests.simulation.faults.plan import Fault, Kind, Plan
 from tests.simulation.faults.process import Process
 from tests.simulation.faults.world import PRIVATE, SITE_KEY, World
@@ -81,12 +83,31 @@ class Machine:
 
 def live(plan: Plan) -> Story:
     """Live through a plan and judge what came of it."""
-    logging.getLogger("mannerly").setLevel(logging.CRITICAL)
-    with tempfile.TemporaryDirectory(prefix="mannerly-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mannerly-faults-") as folder, _silence():
         loop = StoryLoop()
-        loop.set_exception_handler(lambda _loop, _context: None)  # a dead process complains to none
+        loop.set_exception_handler(_hear)
         with asyncio.Runner(loop_factory=lambda: loop) as runner:
             return runner.run(_live(plan, loop, Path(folder)))
+
+
+def _hear(_: asyncio.AbstractEventLoop, complaint: dict[str, Any]) -> None:
+    """A callback failed: a failure of a process that lives. A dead one complains to nobody."""
+    handle = complaint.get("handle")
+    whose = handle._context.get(WHOSE) if handle is not None else None
+    if isinstance(whose, Process) and whose.alive:
+        whose.world.failures.append(f"{whose.name} failed: {complaint.get('exception')!r}")
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Trouble is what a story is made of: nobody need be told."""
+    log = logging.getLogger("mannerly")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 async def _live(plan: Plan, loop: StoryLoop, folder: Path) -> Story:

@@ -7,6 +7,7 @@ import pytest
 from mannerly.errors import FrontierMisuseError
 from mannerly.frontier.contract import Leased
 from mannerly.frontier.sqlite import SqliteFrontier
+from mannerly.model import Commit, Released
 from tests.unit.frontier.sqlite_opening import StillClock, opened, url
 
 DELAY_S = 15.0
@@ -36,6 +37,26 @@ async def test_after_a_reboot_no_site_is_leased_before_the_delay(
         clock.move(DELAY_S)
         assert (await ask(frontier)).leases == []
         clock.move(0.01)
+        assert len((await ask(frontier)).leases) == 1
+
+
+async def test_after_a_reboot_a_site_is_not_leased_before_its_own_delay(tmp_path: Path) -> None:
+    """A wall clock that is an hour ahead does not end the pause that its robots.txt asks for."""
+    path = tmp_path / "frontier.db"
+    asked_s = 60.0
+    async with opened(path) as frontier:
+        await frontier.create({"delay_s": str(DELAY_S)})
+        await frontier.add([url("a.example", 1)])
+        writer = await frontier.enlist("first")
+        (lease,) = (await frontier.lease(writer, 1, ttl_s=600, urls_per_site=1)).leases
+        rest = Released(lease.handle, lease.token, asked_s, 0, abandoned=False, delay_s=asked_s)
+        await frontier.commit(writer, Commit(1, released=[rest]))
+    clock = StillClock(now_s=2.0)
+    clock.wall_s += 3600
+    async with opened(path, clock, "boot 2") as frontier:
+        clock.move(asked_s - 0.01)
+        assert (await ask(frontier)).leases == []
+        clock.move(0.02)
         assert len((await ask(frontier)).leases) == 1
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from mannerly.clock import Clock
 from mannerly.errors import FrontierError, FrontierMisuseError
+from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.sqlite import schema, statements
 from mannerly.frontier.sqlite.timekeeping import Epoch, Instant, first_epoch, instant, resumed
 from mannerly.frontier.sqlite.trouble import translated
@@ -127,12 +128,14 @@ class Database:
             execute(statements.FIRST_EPOCH, first_epoch(self._boot_id, now_s, wall_s))
             return
         delay = execute(statements.DELAY).fetchone()
+        delay_s = float(delay[0]) if delay is not None else 0.0
         before = Epoch._make(row[:-1])
-        after = resumed(
-            before, self._boot_id, now_s, wall_s, float(delay[0]) if delay is not None else 0.0
-        )
+        after = resumed(before, self._boot_id, now_s, wall_s, delay_s)
         if after != before:
             execute(statements.NEW_EPOCH, after)
+            # A wall clock that is ahead must not cut their pauses short either. Of each it is only
+            # known that it was not visited since the boot.
+            execute(statements.REST_AFTER_BOOT, (after.last_at + 1, duration_ms(delay_s)))
 
     def sync(self) -> None:
         """Make durable what was written without being so."""

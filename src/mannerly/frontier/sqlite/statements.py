@@ -16,6 +16,9 @@ NEW_EPOCH = """
 UPDATE crawl SET boot_id = ?, offset_ms = ?, last_at = ?, last_wall_s = ?, rest_until = ?
 """
 
+REST_AFTER_BOOT = "UPDATE clock SET ready_at = max(ready_at, ? + delay) WHERE delay > ?"
+"""The sites that ask for a longer delay than the crawl's own, which `rest_until` is made of."""
+
 RECORD_MOMENT = "UPDATE crawl SET last_at = ?, last_wall_s = ?, next_seq = ?"
 """At the end of every transaction that wrote: so far the frontier's clock has come."""
 
