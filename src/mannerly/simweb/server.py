@@ -154,7 +154,7 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         if self._request is not None:
-            self._record(self._request, whole=False)
+            self._record(self._request, whole=False, end=time.time())
 
     def pause_writing(self) -> None:
         self._paused = True
@@ -162,7 +162,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._paused = False
         if self._whole:
-            self._finish()
+            self._finish(time.time())
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -208,20 +208,24 @@ class Connection(asyncio.Protocol):
         head, body = encode(request, answer, keep_alive=self._keep, wall_at=time.time())
         if behaviour is Behaviour.WHOLE:
             self._whole = True
-            self._write(self._sealed(head + body))
+            sealed = self._sealed(head + body)
+            # Before it is sent: on a busy machine the other side may have read all of it, and have
+            # begun to wait, long before this process runs on.
+            sent_at = time.time()
+            self._write(sealed)
             if not self._paused:
-                self._finish()
+                self._finish(sent_at)
             return
         self._write(self._sealed(head + body[: len(body) // 2]))
         if behaviour is Behaviour.CUT:
             self._close()
 
-    def _finish(self) -> None:
+    def _finish(self, sent_at: float) -> None:
         """The response is with the kernel."""
         assert self._request is not None, "finished without a request"
         request, self._request = self._request, None
         self._whole = False
-        self._record(request, whole=True)
+        self._record(request, whole=True, end=sent_at)
         if self._keep:
             self._take()
             return
@@ -229,12 +233,12 @@ class Connection(asyncio.Protocol):
             self._write(self._tls.goodbye())
         self._close()
 
-    def _record(self, request: Request, *, whole: bool) -> None:
+    def _record(self, request: Request, *, whole: bool, end: float) -> None:
         self._server.log.append(
             AccessRecord(
                 arrived=self._arrived,
                 start=self._start,
-                end=time.time(),
+                end=end,
                 host=request.host,
                 scheme=self._scheme,
                 path=request.target,
