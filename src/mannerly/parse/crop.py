@@ -24,6 +24,8 @@ MAX_TAGS = 40_000
 """Of a piece: `<` characters, which are start tags, end tags, comments. Up to 25 MB."""
 MAX_PIECES = 8
 """About a second, if all of them are hostile."""
+MAX_WORDY = 4
+"""Of the pieces, those that end because of the next two bounds: they cost most."""
 MAX_ATTRIBUTES = 100_000
 """Words in tags, where an attribute could begin. About 25 MB, if all of them are attributes."""
 MAX_NAMES = 30_000
@@ -50,32 +52,36 @@ _SEPARATORS = bytes.maketrans(b"\t\n\f\r/>=", b"       ")
 
 
 def pieces(whole: Marked) -> Iterator[bytes]:
-    """A document in pieces that are each within bounds.
+    """A document in pieces that are each within bounds. What comes behind a tag that is out of
+    bounds by itself is left out.
 
     A piece ends where a block does, if it has any: a piece of a table has its rows and words, as
     HTML keeps what is in a cell without a table.
     """
     body, tags = whole.source, whole.tags
-    start = 0
+    if whole.longest > _LONG_TAG:
+        body = body[: _first_long_tag(body)]
+    start = wordy_ones = 0
     for _ in range(MAX_PIECES):
-        if tags <= MAX_TAGS:
-            yield _cropped(body[start:], whole.longest)
+        end = len(body)
+        if tags > MAX_TAGS:
+            rest = body[start:].split(b"<", MAX_TAGS)[-1]
+            end = _block_end(body, start, len(body) - len(rest) - 1)
+        if end - start > _SMALL and _most_attributes(body[start:end]) > MAX_NAMES:
+            wordy = start + _wordy(body[start:end])
+            if wordy < end:
+                end = _block_end(body, start, wordy)
+                wordy_ones += 1
+        yield body[start:end]
+        if end in (start, len(body)) or wordy_ones == MAX_WORDY:
             return
-        rest = body[start:].split(b"<", MAX_TAGS)[-1]
-        limit = len(body) - len(rest) - 1
-        end = body.rfind(_BLOCK_END, start + 1, limit) + 1 or limit
-        yield _cropped(body[start:end], whole.longest)
         tags -= body.count(b"<", start, end)
         start = end
 
 
-def _cropped(body: bytes, longest: int) -> bytes:
-    """As much of the beginning of `body` as is within the bounds, but for that on tags."""
-    if longest > _LONG_TAG:
-        body = body[: _first_long_tag(body)]
-    if len(body) > _SMALL and _most_attributes(body) > MAX_NAMES:
-        body = body[: _wordy(body)]
-    return body
+def _block_end(body: bytes, start: int, limit: int) -> int:
+    """Where the last block between the two ends; `limit` if none does."""
+    return body.rfind(_BLOCK_END, start + 1, limit) + 1 or limit
 
 
 def _first_long_tag(body: bytes) -> int:

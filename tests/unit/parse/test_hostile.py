@@ -158,6 +158,18 @@ def test_a_long_index_is_read_in_pieces() -> None:
     assert len(found.headings) == MAX_HEADINGS
 
 
+def test_a_long_table_with_many_attributes_is_read_in_pieces() -> None:
+    cell = "<td id=c{n} class='a b c' title='t u' data-n={n} lang=en dir=ltr>cell {n}"
+    source = "".join(f"<tr>{cell.format(n=n)}" for n in range(15_000)).encode()
+    whole = marked(source)
+    parts = list(pieces(whole))
+    assert whole.tags < MAX_TAGS
+    assert len(parts) == 2
+    assert b"".join(parts) == whole.source
+    text = parse_html(source, "text/html", agent="x").text
+    assert text == "\n".join(f"cell {n}" for n in range(15_000))
+
+
 def test_what_is_longer_than_all_pieces_loses_its_end() -> None:
     source = b"".join(b"<p>%d" % n for n in range(MAX_PIECES * MAX_TAGS + 1000))
     text = parse_html(source, "text/html", agent="x", max_text=10**8).text
