@@ -18,6 +18,8 @@ REDIS = ("redis://", "rediss://")
 
 _FORM = re.compile(r"([a-z]+://)(?:([^@/?#]*)@)?([^@/?#]*)(/[^@?#]*)?(\?[^#]*)?")
 """scheme, user and password, hosts, path, query: where libpq sees them."""
+_NUMBER = re.compile(r"/?[0-9]*")
+"""The path of a Redis URL: a database by its number, or none."""
 _SECRET = re.compile(r"(?:ssl)?password", re.IGNORECASE)
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -32,7 +34,10 @@ def database_url(text: str) -> str:
             "sqlite:///PATH (sqlite:////PATH for an absolute path), postgresql://USER@HOST/NAME or "
             "redis://HOST/NUMBER is needed"
         )
-    if not url.isprintable() or " " in url or _FORM.fullmatch(url) is None:
+    form = _FORM.fullmatch(url)
+    if form is not None and is_redis(url) and not _NUMBER.fullmatch(form[4] or ""):
+        raise ValueError("redis://HOST/NUMBER is needed: a Redis database has no name")
+    if not url.isprintable() or " " in url or form is None:
         raise ValueError(
             "postgresql://USER@HOST/NAME or redis://HOST/NUMBER is needed; write '@', ':', '/', "
             "'?' and '#' in a name or password as %40, %3A, %2F, %3F and %23"

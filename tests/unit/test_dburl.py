@@ -59,6 +59,13 @@ def test_a_url_that_does_not_fit_is_refused_without_its_password(text: str) -> N
     assert caught.value.__cause__ is None
 
 
+def test_a_redis_database_is_a_number() -> None:
+    for url in ("redis://host", "redis://host/", "rediss://host:1/15"):
+        assert database_url(url) == url
+    with pytest.raises(ValueError, match="NUMBER"):
+        database_url("redis://host/crawl")
+
+
 def test_sqlite_files() -> None:
     assert sqlite_path(database_url("sqlite:///a/b.db")) == Path("a/b.db")
     assert sqlite_path(database_url("sqlite:////tmp/b.db")) == Path("/tmp/b.db")

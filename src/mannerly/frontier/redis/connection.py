@@ -9,9 +9,11 @@ from typing import Any, Protocol, cast
 from redis import exceptions
 from redis.backoff import NoBackoff
 from redis.connection import Connection as Wire
-from redis.connection import SSLConnection as TlsWire
 from redis.connection import parse_url
 from redis.retry import Retry
+
+from mannerly.dburl import without_password
+from mannerly.errors import ConfigError
 
 Reply = Any
 """bytes, int, None, or a list of these."""
@@ -43,25 +45,33 @@ class _Wire(Protocol):
     def read_response(self) -> Reply: ...
 
 
+def _wire(url: str, **options: object) -> _Wire:
+    try:
+        given = dict(parse_url(url))  # type: ignore[no-untyped-call]
+        kind = given.pop("connection_class", Wire)
+        if not given.get("password") and os.environ.get("REDISCLI_AUTH"):
+            given["password"] = os.environ["REDISCLI_AUTH"]
+        return cast("_Wire", kind(**given, **options))
+    except (TypeError, ValueError):
+        # The message may quote the URL, and with it the password.
+        raise ConfigError(
+            f"{without_password(url)}: the URL cannot be understood; it has the form "
+            "redis://USER@HOST:PORT/NUMBER"
+        ) from None
+
+
 class Connection:
     """A blocking connection, for one thread. Nothing is ever sent again by itself."""
 
     def __init__(self, url: str, client_name: str, limits: TimeOuts) -> None:
         """Connects and logs in. Raises redis-py's errors."""
-        given = dict(parse_url(url))  # type: ignore[no-untyped-call]
-        kind = given.pop("connection_class", Wire)
-        if not given.get("password") and os.environ.get("REDISCLI_AUTH"):
-            given["password"] = os.environ["REDISCLI_AUTH"]
-        self._wire = cast(
-            "_Wire",
-            (TlsWire if kind is TlsWire else Wire)(
-                **given,
-                protocol=2,
-                client_name=client_name,
-                socket_connect_timeout=limits.connect_s,
-                socket_timeout=limits.answer_s,
-                retry=Retry(NoBackoff(), 0),
-            ),
+        self._wire = _wire(
+            url,
+            protocol=2,
+            client_name=client_name,
+            socket_connect_timeout=limits.connect_s,
+            socket_timeout=limits.answer_s,
+            retry=Retry(NoBackoff(), 0),
         )
         self._wire.connect()
 

@@ -26,11 +26,13 @@ class Server(NamedTuple):
     fsync: str
     """`always`, `everysec` or `no`; '' where it may not be asked for."""
     eviction: str
+    was_replica: bool = False
+    """It was promoted: what its master acknowledged last may never have come here."""
 
     @property
     def is_durable(self) -> bool:
-        """What it acknowledges outlives its crash."""
-        return self.has_log and self.fsync == "always"
+        """What was acknowledged is there, over any end of the server."""
+        return self.has_log and self.fsync == "always" and not self.was_replica
 
 
 def look(connection: Connection) -> Server:
@@ -47,6 +49,7 @@ def look(connection: Connection) -> Server:
         has_log=facts.get("aof_enabled") == "1",
         fsync=fsync[1].decode() if isinstance(fsync, list) and fsync else "",
         eviction=facts.get("maxmemory_policy", ""),
+        was_replica=bool(facts.get("master_replid2", "").strip("0")),
     )
 
 
