@@ -16,7 +16,13 @@ from typing import Any
 import pytest
 
 from mannerly.clock import InlineExecutor, SystemClock
-from mannerly.errors import ConfigError, FrontierError, SchemaError
+from mannerly.errors import (
+    ConfigError,
+    CrawlBusyError,
+    CrawlExistsError,
+    FrontierError,
+    SchemaError,
+)
 from mannerly.frontier.conformance.shapes import Worker, names, released, settled, url
 from mannerly.frontier.contract import Added
 from mannerly.frontier.redis import RedisFrontier, TimeOuts
@@ -240,6 +246,36 @@ async def test_functions_that_somebody_removed_are_loaded_again(
     with pytest.raises(FrontierError):
         await worker.frontier.add([url("a.example", 1)])
     assert await worker.frontier.add([url("a.example", 1)]) == Added(1, 0, 0)
+
+
+async def test_who_lost_its_connection_at_the_beginning_has_lost_the_beginning(
+    server: RedisServer, name: str
+) -> None:
+    async with opened(server.url, name) as first, opened(server.url, name) as second:
+        await first.clear()
+        with pytest.raises(CrawlBusyError):
+            await second.clear()
+        server.execute("CLIENT", "KILL", "TYPE", "normal")
+        await second.clear()
+        with pytest.raises(CrawlBusyError):
+            await first.clear()
+        with pytest.raises(CrawlExistsError):
+            await first.create({"a": "1"})
+        await second.create({"b": "2"})
+        assert await first.settings() == {"b": "2"}
+
+
+async def test_a_beginning_ends_with_the_server_and_is_begun_anew(
+    server: RedisServer, name: str
+) -> None:
+    async with opened(server.url, name) as first:
+        await first.clear()
+        await first.add([url("a.example", 1)])
+        server.crash()
+        async with opened(server.url, name) as second:
+            await second.clear()
+            assert (await second.stats()).sites == 0
+            await second.create({})
 
 
 async def test_settings_that_would_lose_a_crawl_are_warned_of(

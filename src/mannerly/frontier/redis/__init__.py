@@ -4,8 +4,11 @@ frontier.py      the contract's verbs; everything else serves them
 adding.py        add
 leasing.py       lease, claim
 committing.py    commit
-sites.py         create, clear, enlist, retire, exclude, forget
+beginning.py     create, clear, settings
+sites.py         enlist, retire, exclude, forget
+crawlers.py      beat, crawlers
 listing.py       explain, robots_of, iterate, iterate_sites, stats
+finding.py       find_sites
 packing.py       URLs, places, records as bytes
 session.py       calls, finding back to a server that was away
 connection.py    the connection and its time-outs

@@ -13,22 +13,44 @@ from mannerly.dburl import schema_name
 from mannerly.errors import ConfigError
 from mannerly.frontier.contract import (
     Added,
+    Beat,
     Committed,
+    CrawlerFacts,
     Cursor,
     Excluded,
     Forgotten,
     Kind,
     Leased,
+    Pulse,
+    SiteOrder,
     SitePortion,
     UrlPortion,
     WriterState,
 )
-from mannerly.frontier.redis import committing, leasing, listing, sites
+from mannerly.frontier.redis import (
+    beginning,
+    committing,
+    crawlers,
+    finding,
+    leasing,
+    listing,
+    sites,
+)
 from mannerly.frontier.redis.adding import Batch, total
+from mannerly.frontier.redis.beginning import Beginning
 from mannerly.frontier.redis.connection import TimeOuts
 from mannerly.frontier.redis.library import Library, library
 from mannerly.frontier.redis.session import Session
-from mannerly.model import Caps, Commit, FrontierStats, Lease, NewUrl, RobotsRecord, UrlFacts
+from mannerly.model import (
+    Caps,
+    Commit,
+    FrontierStats,
+    Lease,
+    NewUrl,
+    RobotsRecord,
+    SiteFacts,
+    UrlFacts,
+)
 from mannerly.timing import Timings
 
 T = TypeVar("T")
@@ -71,6 +93,7 @@ class RedisFrontier:
             timings=self._timings,
             time_outs=time_outs,
         )
+        self._beginning = Beginning(self._session, random)
 
     async def __aenter__(self) -> Self:
         await self._executor.run(self._session.open)
@@ -82,17 +105,21 @@ class RedisFrontier:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._executor.run(self._session.close)
+        await self._executor.run(self._close)
+
+    def _close(self) -> None:
+        self._beginning.leave()
+        self._session.close()
 
     async def create(self, settings: Mapping[str, str]) -> None:
         wall_s = self._clock.wall()
-        await self._run("create", lambda: sites.create(self._session, settings, wall_s))
+        await self._run("create", lambda: self._beginning.create(settings, wall_s))
 
     async def clear(self) -> None:
-        await self._run("clear", lambda: sites.clear(self._session))
+        await self._run("clear", self._beginning.clear)
 
     async def settings(self) -> dict[str, str] | None:
-        return await self._run("settings", lambda: sites.settings(self._session))
+        return await self._run("settings", lambda: beginning.settings(self._session))
 
     async def enlist(self, label: str) -> int:
         return await self._run("enlist", lambda: sites.enlist(self._session, label, self._chance))
@@ -102,6 +129,12 @@ class RedisFrontier:
 
     async def retire(self, writer: int, rest_s: float) -> int:
         return await self._run("retire", lambda: sites.retire(self._session, writer, rest_s))
+
+    async def beat(self, writer: int, beat: Beat) -> Pulse:
+        return await self._run("beat", lambda: crawlers.beat(self._session, writer, beat))
+
+    async def crawlers(self) -> list[CrawlerFacts]:
+        return await self._run("crawlers", lambda: crawlers.crawlers(self._session))
 
     async def add(self, urls: Sequence[NewUrl], *, new_sites: bool = True) -> Added:
         with self._timings.measure("add", urls=len(urls)):
@@ -176,6 +209,15 @@ class RedisFrontier:
         return await self._run(
             "iterate_sites",
             lambda: listing.iterate_sites(self._session, after, limit),
+            sites=limit,
+        )
+
+    async def find_sites(
+        self, *, begins: str = "", order: SiteOrder = SiteOrder.NAME, skip: int = 0, limit: int = 50
+    ) -> list[SiteFacts]:
+        return await self._run(
+            "find_sites",
+            lambda: finding.find_sites(self._session, begins, order, skip, limit),
             sites=limit,
         )
 

@@ -32,7 +32,7 @@ def explain(session: Session, name: str, hash_: int) -> UrlFacts:
     outcome, *rest = answer[3:]
     if outcome == NO_SITE:
         return UrlFacts(None, UrlState.UNKNOWN, Outcome.PENDING, None, 0)
-    facts = _facts(rest[0], int(answer[NOW]))
+    facts = site_facts(rest[0], int(answer[NOW]))
     if outcome == NOT_SEEN:
         return UrlFacts(facts, UrlState.UNKNOWN, Outcome.PENDING, None, 0)
     if outcome not in (Outcome.PENDING, SPILT):
@@ -43,7 +43,7 @@ def explain(session: Session, name: str, hash_: int) -> UrlFacts:
     return UrlFacts(facts, state, Outcome.PENDING, queued, min(before, COUNTED_BEFORE))
 
 
-def _facts(row: list[Any], now_at: int) -> SiteFacts:
+def site_facts(row: list[Any], now_at: int) -> SiteFacts:
     name, state, ready_at, leased, label, failures, delay, pending, spilt, pages, dropped = row
     ready_in_s = (int(ready_at) - now_at) / 1000
     held = bool(leased) and ready_in_s > 0
@@ -75,7 +75,7 @@ def iterate_sites(session: Session, after: Cursor | None, limit: int) -> SitePor
         cursor = _to(bucket, first)
         if rows:
             now_at = int(answer[NOW])
-            return SitePortion([_facts(row, now_at) for row in rows], cursor)
+            return SitePortion([site_facts(row, now_at) for row in rows], cursor)
     return SitePortion([], None)
 
 

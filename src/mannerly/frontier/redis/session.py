@@ -6,7 +6,8 @@ Everything here blocks, and belongs to the one thread that the executor gives it
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from redis import exceptions
@@ -15,7 +16,7 @@ from mannerly.clock import Clock
 from mannerly.dburl import without_password
 from mannerly.errors import FrontierError, SchemaError
 from mannerly.frontier.redis import server
-from mannerly.frontier.redis.connection import Connection, Part, TimeOuts
+from mannerly.frontier.redis.connection import Connection, Part, Reply, TimeOuts
 from mannerly.frontier.redis.crawlclock import CrawlClock
 from mannerly.frontier.redis.library import VERSION, Library
 from mannerly.frontier.redis.trouble import NO_FUNCTION, in_our_words
@@ -55,6 +56,8 @@ class Session:
         self._pause_s = FIRST_PAUSE_S
         self._warned = False
         self.clock = CrawlClock(clock)
+        self.run_id = ""
+        """Of the server, as of the last connection: another one after every start."""
         self.where = f"{without_password(url)} (crawl {name})"
 
     def call(self, function: str, *arguments: Part) -> Answer:
@@ -64,13 +67,23 @@ class Session:
     def calls(self, function: str, batch: Sequence[Sequence[Part]]) -> list[Answer]:
         """Call a function several times, in one round trip. Others' calls may come in between. If
         one fails, that is raised when all were tried."""
-        connection = self._connected()
-        try:
+        with self._asking() as connection:
             asked_at = self.clock.now()
             commands = [self._command(function, asked_at, arguments) for arguments in batch]
             answers = _good(connection.ask(*commands))
             self.clock.read(asked_at, answers[-1])
             return answers
+
+    def command(self, *parts: Part) -> Reply:
+        """A command of the server's own, not one of our functions."""
+        with self._asking() as connection:
+            return _good(connection.ask(parts))[0]
+
+    @contextmanager
+    def _asking(self) -> Iterator[Connection]:
+        connection = self._connected()
+        try:
+            yield connection
         except (exceptions.RedisError, OSError) as exc:
             self._after(exc)
             raise in_our_words(self.where, exc) from exc
@@ -148,6 +161,7 @@ class Session:
         if not self._warned:
             self._warned = True
             server.warn(found, self.where)
+        self.run_id = found.run_id
         version = int(self._moment(connection)[5])
         if version > VERSION:
             raise SchemaError(

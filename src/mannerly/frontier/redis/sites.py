@@ -1,42 +1,16 @@
-"""What is seldom called: create, clear, enlist, retire, exclude, forget."""
+"""What is seldom called: enlist, retire, exclude, forget."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from mannerly.errors import CrawlExistsError
 from mannerly.frontier.contract import Excluded, Forgotten, WriterState
 from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.redis import packing
 from mannerly.frontier.redis.connection import Part
-from mannerly.frontier.redis.packing import BUCKETS
 from mannerly.frontier.redis.session import Session
 
 LEAVES = 100
 """Leaves of `seen` that one call of forget removes: about 5,000 URLs."""
-QUEUES = 2000
-"""Queues that one call of clear removes."""
-
-
-def create(session: Session, settings: Mapping[str, str], wall_s: float) -> None:
-    pairs = [part for pair in settings.items() for part in pair]
-    (created,) = session.call("create", f"{wall_s:.3f}", len(settings), *pairs)[3:]
-    if not created:
-        raise CrawlExistsError(f"{session.where} holds a crawl already; resume it")
-
-
-def settings(session: Session) -> dict[str, str] | None:
-    created, flat = session.call("settings")[3:]
-    texts = [part.decode() for part in flat]
-    return dict(zip(texts[::2], texts[1::2], strict=True)) if created else None
-
-
-def clear(session: Session) -> None:
-    for bucket in range(BUCKETS):
-        first = 1
-        while first:
-            (first,) = session.call("clear", bucket, first, QUEUES)[3:]
-            if first < 0:
-                raise CrawlExistsError(f"{session.where} holds a crawl; it is not cleared")
 
 
 def enlist(session: Session, label: str, chance: random.Random) -> int:

@@ -35,7 +35,8 @@ local function begin(args)
   local tag = '{mannerly:' .. name .. '}:'
   local call = {
     name = name, tag = tag, meta = tag .. 'meta', settings = tag .. 'settings',
-    writers = tag .. 'writers', labels = tag .. 'labels', buckets = {}, read = read,
+    writers = tag .. 'writers', labels = tag .. 'labels', crawlers = tag .. 'crawlers',
+    buckets = {}, read = read,
   }
   call.low, call.high = tonumber(read()), tonumber(read())
   local meta = redis.call('HMGET', call.meta, 'offset', 'rest_until')
@@ -82,7 +83,7 @@ local function keys_of(name, number)
     names = tag .. 'names', ids = tag .. 'ids', site = tag .. 'site', lease = tag .. 'lease',
     ready = tag .. 'ready', seen = tag .. 'seen', robots = tag .. 'robots',
     tally = tag .. 'tally', place = tag .. 'place', queue = tag .. 'queue:',
-    spill = tag .. 'spill:',
+    spill = tag .. 'spill:', order = tag .. 'order',
   }
   keys.__index = keys
   kept[number] = keys
@@ -146,6 +147,7 @@ local function found_or_made(call, bucket, name)
   if site then return site end
   local id = text(redis.call('INCR', bucket.ids))
   redis.call('HSET', bucket.names, name, id)
+  redis.call('ZADD', bucket.order, 0, name .. '\0' .. id)
   site = {
     id = id, name = name, state = OPEN, ready_at = call.at, delay = 0, dropped = 0, failures = 0,
     pending = 0, pages = 0, spilt = 0, known = 0, leaves = 1, changed = true,

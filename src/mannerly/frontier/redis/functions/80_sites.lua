@@ -1,4 +1,4 @@
--- retire, exclude, forget, clear, create: what is seldom called.
+-- enlist, retire, exclude, forget: what is seldom called.
 
 local function enlist(_, args)
   local call, read = begin(args)
@@ -22,6 +22,7 @@ local function retire(_, args)
   local row = redis.call('HGET', call.writers, writer)
   if not row then return answer(call, 0) end
   redis.call('HSET', call.writers, writer, struct.pack('>B', 0) .. string.sub(row, 2))
+  redis.call('HDEL', call.crawlers, writer)
   for number = 0, BUCKETS - 1 do
     local bucket = bucket_at(call, number)
     local held = redis.call('HGETALL', bucket.lease)
@@ -115,28 +116,4 @@ local function forget_robots(_, args)
     gone = gone + redis.call('HDEL', bucket.robots, scanned[2][at])
   end
   return answer(call, scanned[1], gone)
-end
-
-local function create(_, args)
-  local call, read = begin(args)
-  if redis.call('HSETNX', call.meta, 'created_at', read()) == 0 then return answer(call, 0) end
-  for _ = 1, tonumber(read()) do redis.call('HSET', call.settings, read(), read()) end
-  return answer(call, 1)
-end
-
--- A slice of clear: the queues of sites from `first` on; with the last of them all else of the
--- bucket. Ids are not given again: who remembers one must never mean another site. Returns where to
--- go on, 0 when the bucket is empty, -1 if there is a crawl.
-local function clear(_, args)
-  local call, read = begin(args)
-  if redis.call('HEXISTS', call.meta, 'created_at') == 1 then return answer(call, -1) end
-  local bucket, first, slice = bucket_at(call, tonumber(read())), tonumber(read()), tonumber(read())
-  local last = tonumber(redis.call('GET', bucket.ids) or 0)
-  for id = first, math.min(last, first + slice - 1) do
-    redis.call('UNLINK', bucket.queue .. text(id), bucket.spill .. text(id))
-  end
-  if first + slice <= last then return answer(call, first + slice) end
-  redis.call('UNLINK', bucket.names, bucket.site, bucket.lease, bucket.ready, bucket.seen,
-    bucket.robots, bucket.tally)
-  return answer(call, 0)
 end
