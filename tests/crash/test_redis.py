@@ -26,6 +26,7 @@ from mannerly.errors import (
 from mannerly.frontier.conformance.shapes import Worker, names, released, settled, url
 from mannerly.frontier.contract import Added
 from mannerly.frontier.redis import RedisFrontier, TimeOuts
+from mannerly.frontier.redis.connection import Connection
 from mannerly.model import Caps, NewUrl
 from tests.services.cutting_proxy import CuttingProxy
 from tests.services.redis import RedisServer
@@ -268,14 +269,31 @@ async def test_who_lost_its_connection_at_the_beginning_has_lost_the_beginning(
 async def test_a_beginning_ends_with_the_server_and_is_begun_anew(
     server: RedisServer, name: str
 ) -> None:
+    for _ in range(50):
+        server.execute("PING")  # connections with low numbers are gone when others need them
     async with opened(server.url, name) as first:
         await first.clear()
         await first.add([url("a.example", 1)])
+        beginner: bytes = server.execute("HGET", f"{{mannerly:{name}}}:meta", "beginner")
         server.crash()
+        stranger = connected_as(server, int(beginner.split()[-1]))
         async with opened(server.url, name) as second:
             await second.clear()
             assert (await second.stats()).sites == 0
             await second.create({})
+        stranger.close()
+
+
+def connected_as(server: RedisServer, number: int) -> Connection:
+    """A connection with this number."""
+    while True:
+        connection = Connection(server.url, "stranger", SHORT)
+        (mine,) = connection.ask(["CLIENT", "ID"])
+        if mine == number:
+            return connection
+        connection.close()
+        assert isinstance(mine, int)
+        assert mine < number
 
 
 async def test_settings_that_would_lose_a_crawl_are_warned_of(
