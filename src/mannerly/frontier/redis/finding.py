@@ -20,6 +20,8 @@ MOST = 64
 """Sites that one call gives of each bucket."""
 FACTS = 500
 """Sites whose facts one call gives."""
+FAR = 2**53
+"""Behind every weight and id."""
 
 Found = tuple[int, bytes, int, int]
 """Number and text by which it is ordered, id, bucket."""
@@ -84,16 +86,19 @@ def _merged(buckets: Sequence[list[Found]], most: int) -> tuple[list[Found], boo
 def _weighed(session: Session, begins: str, order: SiteOrder, keep: int) -> list[Found]:
     """The first `keep` of all that fit."""
     first: list[Found] = []
+    last = (FAR, FAR)
     afters = dict.fromkeys(range(BUCKETS), b"")
     while afters:
-        asked = [(bucket, begins, after, order.value, keep) for bucket, after in afters.items()]
+        asked = [(bucket, begins, after, order.value, *last) for bucket, after in afters.items()]
         rows: list[Found] = []
         for (bucket, *_), answer in zip(asked, session.calls("weighed", asked), strict=True):
             after, flat = answer[3:]
             for weight, id_ in zip(flat[::2], flat[1::2], strict=True):
-                rows.append((int(weight), b"", id_, bucket))
+                rows.append((int(weight), b"", int(id_), bucket))
             afters[bucket] = after
         first = nsmallest(keep, first + rows)
+        if 0 < keep == len(first):
+            last = (first[-1][0], first[-1][2])
         afters = {bucket: after for bucket, after in afters.items() if after}
     return first
 

@@ -29,31 +29,30 @@ local function due(_, args)
   return answer(call, found)
 end
 
+-- Where in a site's RECORD an order's number is, and its sign. The least comes first. To unpack the
+-- whole record, and to sort here, took twice the time.
 local WEIGHTS = {
-  next = function(site) return site.ready_at end,
-  pages = function(site) return -site.pages end,
-  pending = function(site) return -site.pending end,
-  failures = function(site) return -site.failures end,
+  next = { '>d', 2, 1 }, failures = { '>I4', 26, -1 }, pending = { '>I4', 30, -1 },
+  pages = { '>I4', 34, -1 },
 }
 
--- Of the next WINDOW / 2 names of a bucket the `keep` that come first by an order: weight, id,
--- weight, id... And where to go on: '' if that was all.
+-- Of the next WINDOW / 2 names of a bucket those that come no later than the last that is wanted so
+-- far (`last`, `last_id`): weight, id, weight, id... And where to go on: '' if that was all.
 local function weighed(_, args)
   local call, read = begin(args)
   local bucket, begins, after = bucket_at(call, tonumber(read())), read(), read()
-  local weight, keep, most = WEIGHTS[read()], tonumber(read()), WINDOW / 2
+  local kind, place, sign = unpack(WEIGHTS[read()])
+  local last, last_id, most = tonumber(read()), tonumber(read()), WINDOW / 2
   local names = names_in(bucket, begins, after, most)
   if #names == 0 then return answer(call, '', {}) end
-  local ids, rows, first = {}, {}, {}
+  local ids, first = {}, {}
   for at, name in ipairs(names) do ids[at] = string.match(name, '%z(%d+)$') end
   for at, packed in ipairs(redis.call('HMGET', bucket.site, unpack(ids))) do
-    rows[at] = { weight(unpacked(ids[at], packed)), tonumber(ids[at]) }
-  end
-  table.sort(rows, function(one, other)
-    return one[1] < other[1] or (one[1] == other[1] and one[2] < other[2])
-  end)
-  for at = 1, math.min(keep, #rows) do
-    first[2 * at - 1], first[2 * at] = text(rows[at][1]), rows[at][2]
+    local weight = sign * struct.unpack(kind, packed, place)
+    if weight < last or (weight == last and tonumber(ids[at]) <= last_id) then
+      first[#first + 1] = text(weight)
+      first[#first + 1] = ids[at]
+    end
   end
   return answer(call, #names == most and names[#names] or '', first)
 end
