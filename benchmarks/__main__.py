@@ -25,6 +25,7 @@ COMMANDS: dict[str, list[str]] = {
     "fetch": ["-m", "benchmarks.fetch.cost_per_request"],
     "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
+    "frontier-redis": [*FRONTIER, "frontier", "--engine", "redis"],
     "naive-sqlite": [*FRONTIER, "naive", "--engine", "sqlite"],
     "naive-postgres": [*FRONTIER, "naive", "--engine", "postgres"],
     "observe": ["benchmarks/observe/cost_per_page.py"],
@@ -53,9 +54,9 @@ def main(words: list[str]) -> None:
 
 
 def _frontier(options: list[str]) -> tuple[list[str], list[str]]:
-    """`frontier --engine NAME` is `frontier-NAME`; without an engine it is both."""
+    """`frontier --engine NAME` is `frontier-NAME`; without an engine it is all."""
     if "--engine" not in options[:-1]:
-        return ["frontier-sqlite", "frontier-postgres"], options
+        return ["frontier-sqlite", "frontier-postgres", "frontier-redis"], options
     at = options.index("--engine")
     return [f"frontier-{options[at + 1]}"], options[:at] + options[at + 2 :]
 

@@ -6,8 +6,8 @@ One frontier grows from size to size. Its sites are made and first filled throug
 grows by is written into its tables (`bulk`). At each size: CPU and wall time per URL of add, for
 batches of links as pages give them (`links`) and for URLs of random sites (`uniform`), and of the
 same batches again (`known`); per page of lease and commit; how long a lease takes alone and while
-another process adds without pause; bytes on disk. Then the design that it replaces, on the same
-data.
+another process adds without pause; bytes on disk (Redis: of memory). Then, in SQL, the design that
+it replaces, on the same data.
 
 CPU is user and system time of this process and of all processes of the server. What is known of a
 size is told on standard error at once. TMPDIR names the place for the files.
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> Figures:
         if options.only != "naive":
             figures["frontier"] = asyncio.run(grown(engine, shape, sizes))
             engine.drop()
-        if options.only != "frontier":
+        if options.only != "frontier" and options.engine != "redis":
             figures["naive"] = naive.measure(
                 engine, Path(directory), options.sites, sizes, options.claim_limit
             )
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks frontier", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("--engine", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--engine", choices=["sqlite", "postgres", "redis"], default="sqlite")
     parser.add_argument("--sizes", type=_sizes, default=[10**6], help="1M,10M,40M")
     parser.add_argument("--sites", type=size, default=10**6)
     parser.add_argument(

@@ -1,9 +1,11 @@
 """The engines under test: opened, weighed, and the CPU of all their processes counted."""
 
+import asyncio
 import os
 import random
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from os import sysconf
 from pathlib import Path
@@ -11,11 +13,15 @@ from typing import Protocol
 
 import psycopg
 from tests.services.postgres import PostgresServer
+from tests.services.redis import RedisServer
 
 from benchmarks.frontier import bulk
+from benchmarks.frontier.workload import fill
 from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.frontier.contract import Frontier
 from mannerly.frontier.postgres import PostgresFrontier
+from mannerly.frontier.redis import RedisFrontier
+from mannerly.frontier.redis.connection import Connection, TimeOuts
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import Caps
 
@@ -51,7 +57,7 @@ class Engine(Protocol):
         is not counted as the cost of what comes next."""
 
     def disk_bytes(self) -> int:
-        """After `settle`."""
+        """After `settle`. Of an engine that keeps everything in memory: bytes of that."""
 
     def drop(self) -> None:
         """Remove the frontier, so that its room can be used by something else."""
@@ -149,6 +155,64 @@ class PostgresEngine:
             connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
 
 
+class RedisEngine:
+    name = "redis"
+
+    def __init__(self, url: str) -> None:
+        self.address = url
+        facts = self._facts()
+        self._server = int(facts["process_id"])
+        self._empty_bytes = int(facts["used_memory"])
+
+    def _ask(self, *command: str) -> bytes:
+        connection = Connection(self.address, "benchmark", TimeOuts(answer_s=600))
+        (reply,) = connection.ask(command)
+        connection.close()
+        assert isinstance(reply, bytes), reply
+        return reply
+
+    def _facts(self) -> dict[str, str]:
+        lines = self._ask("INFO").decode().splitlines()
+        return {name: value for name, _, value in (line.partition(":") for line in lines)}
+
+    def open(self) -> Frontier:
+        return RedisFrontier(
+            self.address,
+            schema=SCHEMA,
+            clock=SystemClock(),
+            executor=InlineExecutor(),
+            random=random.Random(),
+            caps=CAPS,
+        )
+
+    def server_cpu_s(self) -> float:
+        found = _stat(self._server)
+        return found.own_s + found.ended_children_s
+
+    def load(self, first: int, urls_a_site: int) -> int:
+        """Through `add`: there are no tables to write into."""
+
+        async def grow() -> int:
+            added = 0
+            async with self.open() as frontier:
+                sites = (await frontier.stats()).sites
+                for batch in fill(sites, first, urls_a_site):
+                    added += (await frontier.add(batch)).new
+            return added
+
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, grow()).result()
+
+    def settle(self) -> None:
+        """Nothing is put off: the private server does not rewrite its log by itself."""
+
+    def disk_bytes(self) -> int:
+        return int(self._facts()["used_memory"]) - self._empty_bytes
+
+    def drop(self) -> None:
+        self._ask("FLUSHDB")
+
+
 class _stat:  # noqa: N801 - reads as the file it stands for
     """/proc/PID/stat: who started it, and its CPU time."""
 
@@ -166,6 +230,11 @@ def engine_in(name: str, directory: Path, *, url: str = "") -> Iterator[Engine]:
     """An engine with an empty database; a private server if none is named with `url`."""
     if name == "sqlite":
         yield SqliteEngine(directory / "frontier.db")
+    elif name == "redis" and url:
+        yield RedisEngine(url)
+    elif name == "redis":
+        with RedisServer(auto_aof_rewrite_percentage="0") as redis_server:
+            yield RedisEngine(redis_server.url)
     elif url:
         yield PostgresEngine(url)
     else:
@@ -175,4 +244,10 @@ def engine_in(name: str, directory: Path, *, url: str = "") -> Iterator[Engine]:
 
 def engine_at(name: str, address: str) -> Engine:
     """The engine that another process has made."""
-    return SqliteEngine(Path(address)) if name == "sqlite" else PostgresEngine(address)
+    match name:
+        case "sqlite":
+            return SqliteEngine(Path(address))
+        case "redis":
+            return RedisEngine(address)
+        case _:
+            return PostgresEngine(address)

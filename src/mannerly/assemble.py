@@ -9,7 +9,7 @@ from mannerly import __version__
 from mannerly.clock import Clock, Executor
 from mannerly.config import Config
 from mannerly.datadir import FRONTIER, SUFFIXES
-from mannerly.dburl import sqlite_path
+from mannerly.dburl import is_redis, sqlite_path
 from mannerly.engine.admission import Admission
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
@@ -81,7 +81,10 @@ def resources(config: Config) -> Resources:
 def check_database(config: Config) -> None:
     """`ConfigError` if the options that name the database do not fit together."""
     if "db_schema" in config.given and frontier_path(config) is not None:
-        raise ConfigError("--db-schema is for --db-url postgresql://USER@HOST/NAME; leave it out")
+        raise ConfigError(
+            "--db-schema is for --db-url postgresql://USER@HOST/NAME and redis://HOST/NUMBER; "
+            "leave it out"
+        )
 
 
 def make_frontier(config: Config, world: World) -> Frontier:
@@ -93,10 +96,25 @@ def make_frontier(config: Config, world: World) -> Frontier:
     )
     path = frontier_path(config)
     if path is None:
-        # Here and not above, so that a crawl on SQLite needs no driver and starts without it.
-        from mannerly.frontier.postgres import PostgresFrontier  # noqa: PLC0415
+        return _on_a_server(config, world, caps)
+    return SqliteFrontier(
+        path,
+        clock=world.clock,
+        executor=world.frontier_executor,
+        random=world.random,
+        synchronous=cast("Literal['FULL', 'NORMAL']", config.engine.sqlite_sync),
+        caps=caps,
+        timings=world.timings,
+    )
 
-        return PostgresFrontier(
+
+def _on_a_server(config: Config, world: World, caps: Caps) -> Frontier:
+    crawl = config.crawl
+    # Imported here and not above, so that a crawl on SQLite needs no driver and starts without it.
+    if is_redis(crawl.db_url):
+        from mannerly.frontier.redis import RedisFrontier  # noqa: PLC0415
+
+        return RedisFrontier(
             crawl.db_url,
             schema=crawl.db_schema,
             clock=world.clock,
@@ -105,12 +123,14 @@ def make_frontier(config: Config, world: World) -> Frontier:
             caps=caps,
             timings=world.timings,
         )
-    return SqliteFrontier(
-        path,
+    from mannerly.frontier.postgres import PostgresFrontier  # noqa: PLC0415
+
+    return PostgresFrontier(
+        crawl.db_url,
+        schema=crawl.db_schema,
         clock=world.clock,
         executor=world.frontier_executor,
         random=world.random,
-        synchronous=cast("Literal['FULL', 'NORMAL']", config.engine.sqlite_sync),
         caps=caps,
         timings=world.timings,
     )

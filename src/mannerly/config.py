@@ -87,7 +87,7 @@ class CrawlSection:
     db_url: str = _option(
         "",
         database_url,
-        "The frontier's database: sqlite:///PATH or postgresql://USER@HOST/NAME.",
+        "The frontier's database: sqlite:///PATH, postgresql://USER@HOST/NAME or redis://HOST/NUMBER.",
         meta="URL",
         shown="frontier.db in the data directory",
         secret=True,
@@ -95,7 +95,7 @@ class CrawlSection:
     db_schema: str = _option(
         "mannerly",
         schema_name,
-        "The schema of a PostgreSQL database that holds the frontier: one crawl each.",
+        "The name of the crawl on a server (in PostgreSQL: its schema), so that several share one.",
         meta="NAME",
     )
     exclude_file: Path | None = _option(

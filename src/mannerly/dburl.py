@@ -2,10 +2,11 @@
 
     sqlite:///PATH                      a file; sqlite:////PATH for an absolute path
     postgresql://USER@HOST:PORT/NAME    a server, in any form that libpq takes
+    redis://HOST:PORT/NUMBER            a server; rediss:// with TLS
 
 A password in the URL works, but is seen by everybody who lists processes: PGPASSWORD, a password
-file or MANNERLY_DB_URL are better places. Wherever we show, log or keep a URL, it went through
-`without_password`.
+file, REDISCLI_AUTH or MANNERLY_DB_URL are better places. Wherever we show, log or keep a URL, it
+went through `without_password`.
 """
 
 import re
@@ -13,9 +14,12 @@ from pathlib import Path
 
 SQLITE = "sqlite:///"
 POSTGRES = ("postgresql://", "postgres://")
+REDIS = ("redis://", "rediss://")
 
 _FORM = re.compile(r"([a-z]+://)(?:([^@/?#]*)@)?([^@/?#]*)(/[^@?#]*)?(\?[^#]*)?")
 """scheme, user and password, hosts, path, query: where libpq sees them."""
+_NUMBER = re.compile(r"/?[0-9]*")
+"""The path of a Redis URL: a database by its number, or none."""
 _SECRET = re.compile(r"(?:ssl)?password", re.IGNORECASE)
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -25,15 +29,18 @@ def database_url(text: str) -> str:
     url = text.strip()
     if url.startswith(SQLITE) and url != SQLITE and url.isprintable():
         return url
-    if not url.startswith(POSTGRES):
+    if not url.startswith(POSTGRES + REDIS):
         raise ValueError(
-            "sqlite:///PATH (sqlite:////PATH for an absolute path) or "
-            "postgresql://USER@HOST/NAME is needed"
+            "sqlite:///PATH (sqlite:////PATH for an absolute path), postgresql://USER@HOST/NAME or "
+            "redis://HOST/NUMBER is needed"
         )
-    if not url.isprintable() or " " in url or _FORM.fullmatch(url) is None:
+    form = _FORM.fullmatch(url)
+    if form is not None and is_redis(url) and not _NUMBER.fullmatch(form[4] or ""):
+        raise ValueError("redis://HOST/NUMBER is needed: a Redis database has no name")
+    if not url.isprintable() or " " in url or form is None:
         raise ValueError(
-            "postgresql://USER@HOST/NAME is needed; write '@', ':', '/', '?' and '#' in a name or "
-            "password as %40, %3A, %2F, %3F and %23"
+            "postgresql://USER@HOST/NAME or redis://HOST/NUMBER is needed; write '@', ':', '/', "
+            "'?' and '#' in a name or password as %40, %3A, %2F, %3F and %23"
         )
     return url
 
@@ -51,6 +58,10 @@ def sqlite_path(url: str) -> Path | None:
     return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
 
 
+def is_redis(url: str) -> bool:
+    return url.startswith(REDIS)
+
+
 def without_password(url: str) -> str:
     """The URL as it may be shown. Of one that cannot be taken apart only the scheme: nobody knows
     where in it a password begins and ends."""
@@ -61,7 +72,8 @@ def without_password(url: str) -> str:
         scheme = re.match(r"[a-z]+://", url)
         return f"{scheme[0] if scheme else ''}..."
     scheme_text, user, hosts, path, query = (part or "" for part in form.groups())
-    named = f"{user.partition(':')[0]}@" if user else ""
+    name = user.partition(":")[0]
+    named = f"{name}@" if name else ""
     pairs = [pair for pair in query[1:].split("&") if pair]
     shown = [pair for pair in pairs if not _SECRET.fullmatch(pair.partition("=")[0])]
     return f"{scheme_text}{named}{hosts}{path}" + (f"?{'&'.join(shown)}" if shown else "")

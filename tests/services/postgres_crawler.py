@@ -18,7 +18,7 @@ from typing import TypeVar
 from mannerly.clock import SystemClock, ThreadExecutor
 from mannerly.errors import FrontierError
 from mannerly.frontier.conformance.shapes import deferred, released, settled, url
-from mannerly.frontier.contract import Kind
+from mannerly.frontier.contract import Frontier, Kind
 from mannerly.frontier.postgres import PostgresFrontier, TimeOuts
 from mannerly.model import Caps, Commit, Lease, Outcome, Released
 
@@ -56,9 +56,9 @@ async def until_done(step: Callable[[], Awaitable[T]]) -> T:
             await asyncio.sleep(0.05)
 
 
-async def visit(address: str, schema: str, rest_s: float) -> None:
+async def visit(frontier: Frontier, rest_s: float) -> None:
+    """On any engine."""
     clock = SystemClock()
-    frontier = frontier_at(address, schema)
     await until_done(frontier.__aenter__)
     writer = await until_done(lambda: frontier.enlist("a visitor"))
     sequence = 0
@@ -162,7 +162,7 @@ async def open_once(address: str, schema: str) -> None:
 def main() -> None:
     match sys.argv[1:]:
         case ["visit", address, schema, rest_s]:
-            asyncio.run(visit(address, schema, float(rest_s)))
+            asyncio.run(visit(frontier_at(address, schema), float(rest_s)))
         case ["storm", address, schema, seed, rounds]:
             asyncio.run(storm(address, schema, int(seed), int(rounds)))
         case ["open", address, schema]:

@@ -24,6 +24,10 @@ PASSWORD = "s3cret"
          "postgresql:///crawl?host=/tmp&sslmode=require"),
         (f"postgresql://h/crawl?sslpassword={PASSWORD}", "postgresql://h/crawl"),
         ("postgresql://me:p%40%2F@[::1]:5432/crawl", "postgresql://me@[::1]:5432/crawl"),
+        ("redis://cache.example:6379/2", "redis://cache.example:6379/2"),
+        (f"redis://:{PASSWORD}@cache.example/0", "redis://cache.example/0"),
+        (f"rediss://me:{PASSWORD}@cache.example/0?password={PASSWORD}",
+         "rediss://me@cache.example/0"),
     ],
 )  # fmt: skip
 def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
@@ -40,6 +44,7 @@ def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
         f"postgresql://me:{PASSWORD}#hash@host/crawl",
         f"postgresql://me:{PASSWORD} blank@host/crawl",
         f"mysql://me:{PASSWORD}@host/crawl",
+        f"redis://me:{PASSWORD}@with-at@host/0",
         f"me:{PASSWORD}@host/crawl",
         f"host=db password={PASSWORD}",
         f"Postgresql://me:{PASSWORD}@host/crawl",
@@ -52,6 +57,13 @@ def test_a_url_that_does_not_fit_is_refused_without_its_password(text: str) -> N
     assert PASSWORD not in str(caught.value)
     # Nor is there a cause, which a traceback would show.
     assert caught.value.__cause__ is None
+
+
+def test_a_redis_database_is_a_number() -> None:
+    for url in ("redis://host", "redis://host/", "rediss://host:1/15"):
+        assert database_url(url) == url
+    with pytest.raises(ValueError, match="NUMBER"):
+        database_url("redis://host/crawl")
 
 
 def test_sqlite_files() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from mannerly.frontier.conformance.engine import Engine
 from mannerly.frontier.contract import Frontier
-from tests.conformance.frontier import postgres_engine, sqlite_engine
+from tests.conformance.frontier import postgres_engine, redis_engine, sqlite_engine
 
-NAMES = ["sqlite", "postgres"]
+NAMES = ["sqlite", "postgres", "redis"]
 
 OPENER = f"{__name__}:open_at"
 
@@ -19,6 +19,8 @@ def make(name: str, folder: Path) -> Engine:
             return sqlite_engine.SqliteEngine(folder)
         case "postgres":
             return postgres_engine.PostgresEngine(folder)
+        case "redis":
+            return redis_engine.RedisEngine(folder)
         case _:
             raise ValueError(f"no engine {name}")
 
@@ -27,4 +29,6 @@ def open_at(address: str) -> AbstractAsyncContextManager[Frontier]:
     """The opener of all engines: the scheme of an address tells which."""
     if address.startswith("sqlite:"):
         return sqlite_engine.open_at(address)
+    if address.startswith("redis:"):
+        return redis_engine.open_at(address)
     return postgres_engine.open_at(address)

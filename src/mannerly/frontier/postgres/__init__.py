@@ -12,8 +12,7 @@ counting.py      tallies and stats
 budgets.py       a site's counts, its lock, its spill
 session.py       transactions, finding back to a server that was away
 connection.py    the connection and its time-outs
-timekeeping.py   the frontier's clock, which nobody sets: decisions
-crawlclock.py    the same: reading and mending it
+crawlclock.py    the frontier's clock (`frontier.server_clock`): reading and mending it
 schema.py        migrations (`migrations/NNNN_*.sql`)
 statements.py    the SQL
 arrays.py        batches as parameters

@@ -18,8 +18,8 @@ from mannerly.frontier.postgres.arrays import Blobs, Bools, Ints, Texts, columns
 from mannerly.frontier.postgres.budgets import Budgets, Refill
 from mannerly.frontier.postgres.counting import Counts, Name
 from mannerly.frontier.postgres.session import Session, Transaction
-from mannerly.frontier.postgres.timekeeping import Instant, rested
 from mannerly.frontier.postgres.writers import require_known, state_of
+from mannerly.frontier.server_clock import Instant, rested
 from mannerly.model import (
     Caps,
     Commit,

@@ -1,4 +1,5 @@
-"""The frontier's clock as a process keeps it: read, vouched for, mended. See timekeeping.py."""
+"""The frontier's clock as a process keeps it: read, vouched for, mended. See
+`mannerly.frontier.server_clock`."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ import psycopg
 from mannerly.clock import Clock
 from mannerly.frontier.leases import duration_ms
 from mannerly.frontier.postgres import statements
-from mannerly.frontier.postgres.timekeeping import (
+from mannerly.frontier.server_clock import (
     Instant,
     Lead,
     Reading,

@@ -7,7 +7,7 @@ rows. If one does, the way to the first ready site becomes longer with every lea
 
 import time
 
-from mannerly.frontier.postgres.timekeeping import Instant
+from mannerly.frontier.server_clock import Instant
 
 LOWEST = -(2**63)
 

@@ -21,8 +21,8 @@ from mannerly.frontier.postgres.counting import Counts, Name
 from mannerly.frontier.postgres.floor import LOWEST, Floor
 from mannerly.frontier.postgres.session import Session, Transaction
 from mannerly.frontier.postgres.sites import id_of, require_all
-from mannerly.frontier.postgres.timekeeping import Instant, rested
 from mannerly.frontier.postgres.writers import require_enlisted
+from mannerly.frontier.server_clock import Instant, rested
 from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import Caps, Lease, QueuedUrl, RobotsRecord, RobotsState, SiteState
 from mannerly.url import origin_of

@@ -4,7 +4,7 @@ from mannerly.frontier.contract import Cursor, Kind, SiteOrder, SitePortion, Url
 from mannerly.frontier.postgres import statements
 from mannerly.frontier.postgres.connection import Row
 from mannerly.frontier.postgres.session import Session, Transaction
-from mannerly.frontier.postgres.timekeeping import Instant
+from mannerly.frontier.server_clock import Instant
 from mannerly.model import (
     COUNTED_BEFORE,
     ListedUrl,

@@ -10,7 +10,7 @@ from mannerly.frontier.postgres import budgets, statements
 from mannerly.frontier.postgres.arrays import Bools, Ints
 from mannerly.frontier.postgres.connection import Row
 from mannerly.frontier.postgres.session import Session
-from mannerly.frontier.postgres.timekeeping import rested
+from mannerly.frontier.server_clock import rested
 
 
 def enlist(session: Session, label: str, chance: random.Random) -> int:

@@ -2,7 +2,7 @@
 -- crawls share a database. Files of this folder are never edited once released: a change is a new
 -- file with the next number.
 --
--- Instants (`_at`) are milliseconds on the frontier's clock: see timekeeping.py.
+-- Instants (`_at`) are milliseconds on the frontier's clock: see mannerly.frontier.server_clock.
 
 -- The server's clock, the one place that asks for it. Tests put a clock that they move in its place.
 CREATE FUNCTION now_ms() RETURNS double precision LANGUAGE sql VOLATILE AS

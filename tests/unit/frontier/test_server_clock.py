@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mannerly.frontier.leases import duration_ms
-from mannerly.frontier.postgres.timekeeping import (
+from mannerly.frontier.server_clock import (
     LONGEST_GAP_MS,
     TOLERANCE_MS,
     Instant,

@@ -1,0 +1,24 @@
+"""The frontier on Redis or Valkey: any number of machines on one server that holds it in memory.
+
+frontier.py      the contract's verbs; everything else serves them
+adding.py        add
+leasing.py       lease, claim
+committing.py    commit
+beginning.py     create, clear, settings
+sites.py         enlist, retire, exclude, forget
+crawlers.py      beat, crawlers
+listing.py       explain, robots_of, iterate, iterate_sites, stats
+finding.py       find_sites
+packing.py       URLs, places, records as bytes
+session.py       calls, finding back to a server that was away
+connection.py    the connection and its time-outs
+crawlclock.py    the frontier's clock, which nobody sets: reading and mending it
+server.py        how the server is set up, and what of it would lose a crawl
+library.py       the functions that run on the server (`functions/*.lua`)
+trouble.py       redis-py's errors in our words
+"""
+
+from mannerly.frontier.redis.connection import TimeOuts
+from mannerly.frontier.redis.frontier import RedisFrontier
+
+__all__ = ["RedisFrontier", "TimeOuts"]

@@ -1,0 +1,89 @@
+"""What a server says of itself, and whether a crawl is safe on it. Pure, but for the asking."""
+
+import logging
+from typing import NamedTuple
+
+from redis import exceptions
+
+from mannerly.errors import ConfigError
+from mannerly.frontier.redis.connection import Connection
+
+log = logging.getLogger(__name__)
+
+OLDEST = 7
+"""The first major version with functions."""
+
+
+class Server(NamedTuple):
+    """How a server is set up, as far as it matters."""
+
+    major: int
+    mode: str
+    run_id: str
+    """Another one after every start."""
+    has_log: bool
+    """The append-only file is on."""
+    fsync: str
+    """`always`, `everysec` or `no`; '' where it may not be asked for."""
+    eviction: str
+    was_replica: bool = False
+    """It was promoted: what its master acknowledged last may never have come here."""
+
+    @property
+    def is_durable(self) -> bool:
+        """What was acknowledged is there, over any end of the server."""
+        return self.has_log and self.fsync == "always" and not self.was_replica
+
+
+def look(connection: Connection) -> Server:
+    """Ask. Raises redis-py's errors."""
+    info, fsync = connection.ask(["INFO"], ["CONFIG", "GET", "appendfsync"])
+    if isinstance(info, exceptions.ResponseError):
+        raise info
+    lines = [line.partition(":") for line in info.decode("utf-8", "replace").splitlines()]
+    facts = {name: value for name, _, value in lines}
+    return Server(
+        major=int(facts["redis_version"].partition(".")[0]),
+        mode=facts.get("redis_mode", "standalone"),
+        run_id=facts["run_id"],
+        has_log=facts.get("aof_enabled") == "1",
+        fsync=fsync[1].decode() if isinstance(fsync, list) and fsync else "",
+        eviction=facts.get("maxmemory_policy", ""),
+        was_replica=bool(facts.get("master_replid2", "").strip("0")),
+    )
+
+
+def refuse_unfit(server: Server, where: str) -> None:
+    """`ConfigError` for a server that cannot hold a crawl at all."""
+    if server.major < OLDEST:
+        raise ConfigError(f"{where}: Redis {OLDEST} or Valkey is needed; upgrade the server")
+    if server.mode == "cluster":
+        raise ConfigError(
+            f"{where}: a Redis Cluster cannot hold a crawl yet; name a standalone server"
+        )
+
+
+def dangers(server: Server) -> list[str]:
+    """What about the server's settings would lose a crawl, each with what to do."""
+    found = []
+    if server.eviction != "noeviction":
+        found.append(
+            f"maxmemory-policy is {server.eviction}: with its memory full the server throws parts "
+            "of the crawl away; set it to noeviction"
+        )
+    if not server.has_log:
+        found.append(
+            "the append-only file is off: a crash of the server loses all since its last snapshot, "
+            "or the whole crawl; set appendonly to yes"
+        )
+    elif server.fsync == "no":
+        found.append(
+            "appendfsync is no: a power cut loses half a minute of the crawl or more; set it to "
+            "always or everysec"
+        )
+    return found
+
+
+def warn(server: Server, where: str) -> None:
+    for danger in dangers(server):
+        log.warning("%s: %s", where, danger)

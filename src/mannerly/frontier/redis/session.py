@@ -1,0 +1,206 @@
+"""What one process has of a crawl: functions called over a connection that is made anew when it
+breaks.
+
+Everything here blocks, and belongs to the one thread that the executor gives it.
+"""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from redis import exceptions
+
+from mannerly.clock import Clock
+from mannerly.dburl import without_password
+from mannerly.errors import FrontierError, SchemaError
+from mannerly.frontier.redis import server
+from mannerly.frontier.redis.connection import Connection, Part, Reply, TimeOuts
+from mannerly.frontier.redis.crawlclock import CrawlClock
+from mannerly.frontier.redis.library import VERSION, Library
+from mannerly.frontier.redis.trouble import NO_FUNCTION, in_our_words
+from mannerly.timing import Timings
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 5.0
+
+Answer = list[Any]
+"""The clock's three numbers (server's, offset, the frontier's now), then what was asked for."""
+NOW = 2
+"""Where in an answer the frontier's now is, in milliseconds."""
+
+
+class Session:
+    """One process's way to one crawl. `close` it when done."""
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        *,
+        library: Library,
+        clock: Clock,
+        timings: Timings,
+        time_outs: TimeOuts,
+    ) -> None:
+        self._url = url
+        self._name = name
+        self._library = library
+        self._time_outs = time_outs
+        self._timings = timings
+        self._connection: Connection | None = None
+        self._next_try_at = 0.0
+        self._pause_s = FIRST_PAUSE_S
+        self._warned = False
+        self.clock = CrawlClock(clock)
+        self.run_id = ""
+        """Of the server, as of the last connection: another one after every start."""
+        self.where = f"{without_password(url)} (crawl {name})"
+
+    def call(self, function: str, *arguments: Part) -> Answer:
+        """Call one function."""
+        return self.calls(function, [arguments])[0]
+
+    def calls(self, function: str, batch: Sequence[Sequence[Part]]) -> list[Answer]:
+        """Call a function several times, in one round trip. Others' calls may come in between. If
+        one fails, that is raised when all were tried."""
+        with self._asking() as connection:
+            asked_at = self.clock.now()
+            commands = [self._command(function, asked_at, arguments) for arguments in batch]
+            answers = _good(connection.ask(*commands))
+            self.clock.read(asked_at, answers[-1])
+            return answers
+
+    def command(self, *parts: Part) -> Reply:
+        """A command of the server's own, not one of our functions."""
+        with self._asking() as connection:
+            return _good(connection.ask(parts))[0]
+
+    @contextmanager
+    def _asking(self) -> Iterator[Connection]:
+        connection = self._connected()
+        try:
+            yield connection
+        except (exceptions.RedisError, OSError) as exc:
+            self._after(exc)
+            raise in_our_words(self.where, exc) from exc
+        except BaseException:
+            self._drop()
+            raise
+        finally:
+            self._look_after()
+
+    def _command(self, function: str, asked_at: float, arguments: Sequence[Part]) -> list[Part]:
+        bounds = self.clock.bounds(asked_at)
+        return ["FCALL", f"{self._library.name}_{function}", 0, self._name, *bounds, *arguments]
+
+    def _after(self, exc: Exception) -> None:
+        """A server's refusal is an answer like any other; but one that tells of another state
+        than we know (promoted, restarted, without our functions) needs a look from the start."""
+        refused = isinstance(exc, exceptions.ResponseError)
+        if not refused or isinstance(exc, exceptions.ReadOnlyError) or NO_FUNCTION in str(exc):
+            self._drop()
+
+    def _look_after(self) -> None:
+        """What was done is done: a clock that cannot be looked after now is so next time."""
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            self.clock.look_after(lambda *parts: self._ask(connection, *parts))
+        except (exceptions.RedisError, OSError):
+            self._drop()
+
+    def _ask(self, connection: Connection, function: str, *arguments: Part) -> Answer:
+        """Call a function on a connection that is not ready for verbs yet."""
+        command = self._command(function, self.clock.now(), arguments)
+        return _good(connection.ask(command))[0]
+
+    def _connected(self) -> Connection:
+        connection = self._connection
+        if connection is not None and connection.is_alive():
+            return connection
+        self._drop()
+        self._connection = connection = self._connect()
+        return connection
+
+    def _connect(self) -> Connection:
+        if time.monotonic() < self._next_try_at:
+            raise FrontierError(
+                f"{self.where}: the server could not be reached a moment ago; it is tried again "
+                "soon"
+            )
+        try:
+            with self._timings.measure("connect"):
+                connection = self._prepared()
+        except BaseException as exc:
+            self._next_try_at = time.monotonic() + self._pause_s
+            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            if isinstance(exc, exceptions.RedisError | OSError):
+                raise in_our_words(self.where, exc) from exc
+            raise
+        self._next_try_at, self._pause_s = 0.0, FIRST_PAUSE_S
+        return connection
+
+    def _prepared(self) -> Connection:
+        connection = Connection(self._url, f"mannerly-{self._name}", self._time_outs)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: Connection) -> None:
+        """The server must be fit, the functions there, the layout ours, the clock known."""
+        found = server.look(connection)
+        server.refuse_unfit(found, self.where)
+        if not self._warned:
+            self._warned = True
+            server.warn(found, self.where)
+        self.run_id = found.run_id
+        version = int(self._moment(connection)[5])
+        if version > VERSION:
+            raise SchemaError(
+                f"{self.where} was written by a newer Mannerly (version {version}, this one knows "
+                f"{VERSION}); upgrade Mannerly, or name another --db-schema"
+            )
+        self.clock.open(lambda *parts: self._ask(connection, *parts))
+        (rests,) = self._ask(connection, "open", found.run_id, int(found.is_durable))[3:]
+        if rests:
+            log.warning(
+                "%s: the server was restarted and may have lost its last moments; no site is "
+                "leased until the longest lease would have lapsed",
+                self.where,
+            )
+
+    def _moment(self, connection: Connection) -> Answer:
+        try:
+            return self._ask(connection, "moment")
+        except exceptions.ResponseError as exc:
+            if NO_FUNCTION not in str(exc):
+                raise
+        _good(connection.ask(["FUNCTION", "LOAD", "REPLACE", self._library.source]))
+        return self._ask(connection, "moment")
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def open(self) -> None:
+        """Connect now: what is wrong with the URL or the server is to be told at the start."""
+        self._connected()
+
+    def close(self) -> None:
+        self._drop()
+
+
+def _good(replies: list[Any]) -> list[Answer]:
+    for reply in replies:
+        if isinstance(reply, exceptions.ResponseError):
+            raise reply
+    return replies

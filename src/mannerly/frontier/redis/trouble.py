@@ -1,0 +1,71 @@
+"""redis-py's errors in our words: translated once, here, with what to do next.
+
+No message carries more of the server's URL than where it is: passwords stay where they were.
+"""
+
+from redis import exceptions
+
+from mannerly.errors import FrontierError, FrontierMisuseError, MannerlyError
+
+MISUSE = "MISUSE "
+"""How a function's own refusal begins."""
+
+NO_FUNCTION = "Function not found"
+
+_ADVICE = (
+    (
+        "LOADING",
+        "the server still loads its data; the crawl goes on when it is done",
+    ),
+    (
+        "READONLY",
+        "the server is a replica and takes no writes; name the master, or wait until this one is "
+        "promoted",
+    ),
+    ("MASTERDOWN", "the server is a replica that has lost its master; name the master"),
+    (
+        "OOM",
+        "the server has no memory left (maxmemory); give it more, the crawl goes on from where it "
+        "is",
+    ),
+    ("MISCONF", "the server cannot write to its disk; free some space or mend it, see its log"),
+    (
+        "BUSY",
+        "the server is busy with a long script of somebody else's; wait or end it",
+    ),
+    ("NOAUTH", "the server wants a password; give it in REDISCLI_AUTH or in the URL"),
+    ("WRONGPASS", "the server refused the user or the password; check the URL and REDISCLI_AUTH"),
+    ("NOPERM", "the user may not do this; grant it what docs/redis.md says"),
+    ("WRONGTYPE", "keys of the crawl hold something else; name another --db-schema"),
+    ("max number of clients", "the server has no connection left; raise maxclients"),
+)
+"""What the server's answer begins with (or holds), and what to do."""
+
+
+def in_our_words(where: str, exc: Exception) -> MannerlyError:
+    """What a caller is told. `where`: the server, without its password."""
+    said = str(exc).strip().partition("\n")[0]
+    if said.startswith(MISUSE):
+        return FrontierMisuseError(said.removeprefix(MISUSE))
+    kind = _KINDS.get(type(exc), "")
+    for word, advice in _ADVICE:
+        if word == kind or said.startswith(word) or (word[0].islower() and word in said):
+            return FrontierError(f"{where}: {advice}")
+    if isinstance(exc, exceptions.ResponseError):
+        return FrontierError(f"{where}: Redis says {said}")
+    return FrontierError(
+        f"{where}: the server cannot be reached or closed the connection ({said}); check that it "
+        "runs, the crawl goes on when it answers"
+    )
+
+
+_KINDS: dict[type[Exception], str] = {
+    exceptions.BusyLoadingError: "LOADING",
+    exceptions.ReadOnlyError: "READONLY",
+    exceptions.MasterDownError: "MASTERDOWN",
+    exceptions.OutOfMemoryError: "OOM",
+    exceptions.NoPermissionError: "NOPERM",
+    exceptions.AuthenticationError: "WRONGPASS",
+    exceptions.AuthenticationWrongNumberOfArgsError: "WRONGPASS",
+}
+"""redis-py takes the first word of some answers for the kind of exception."""

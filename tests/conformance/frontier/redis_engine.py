@@ -1,0 +1,96 @@
+"""Redis under the suite: a name per crawl on one real server, and a server's clock that stands
+still until it is moved."""
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import count
+from pathlib import Path
+
+from mannerly.clock import InlineExecutor, SystemClock, ThreadExecutor
+from mannerly.frontier.conformance.engine import DEFAULT_CAPS, OldVersion
+from mannerly.frontier.contract import Frontier
+from mannerly.frontier.redis import RedisFrontier
+from mannerly.frontier.redis.library import library
+from mannerly.model import Caps
+from tests.conformance.frontier.movable_clock import MovableClock
+from tests.services.redis import shared
+
+_NUMBERS = count(1)
+
+MOVABLE = library(
+    {
+        "10_clock.lua": """
+local function server_ms(call)
+  return tonumber(redis.call('GET', call.tag .. 'movable') or 1800000000000)
+end
+"""
+    }
+)
+
+
+class RedisEngine:
+    def __init__(self, folder: Path) -> None:
+        """`folder` is not used: a server keeps its data itself."""
+        self._server = shared()
+        self._name = f"crawl_{next(_NUMBERS)}"
+        self._clock = MovableClock()
+        self._handles = 0
+        self._ms = 1_800_000_000_000
+
+    def open(self, *, caps: Caps = DEFAULT_CAPS) -> AbstractAsyncContextManager[Frontier]:
+        self._handles += 1
+        return RedisFrontier(
+            self._server.url,
+            schema=self._name,
+            clock=self._clock,
+            executor=InlineExecutor(),
+            random=random.Random(self._handles),
+            caps=caps,
+            functions=MOVABLE,
+        )
+
+    async def advance(self, seconds: float) -> None:
+        self._clock.now_s += seconds
+        await self.set_wall_clock(seconds)
+
+    async def set_wall_clock(self, seconds: float) -> None:
+        self._clock.wall_s += seconds
+        self._ms += round(seconds * 1000)
+        self._server.execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
+
+    async def restart(self, away_s: float) -> None:
+        """The server was away; this machine's clock is another one, too."""
+        self._clock.now_s = 0.0
+        await self.set_wall_clock(away_s)
+
+    def address(self) -> str:
+        return f"redis:{self._name}:{self._server.url}"
+
+    def connections(self) -> int | None:
+        return self._server.connections(f"mannerly-{self._name}")
+
+    def old_versions(self) -> Sequence[OldVersion]:
+        """None yet: the first layout is the newest."""
+        return []
+
+    def close(self) -> None:
+        """A crawl that is left behind is in nobody's way: the server ends with the tests."""
+
+
+@asynccontextmanager
+async def open_at(address: str) -> AsyncIterator[Frontier]:
+    """A handle as the crawler has it: real time, durable, blocking work on its own thread."""
+    _, name, url = address.split(":", 2)
+    executor = ThreadExecutor("frontier")
+    try:
+        async with RedisFrontier(
+            url,
+            schema=name,
+            clock=SystemClock(),
+            executor=executor,
+            random=random.SystemRandom(),
+        ) as frontier:
+            yield frontier
+    finally:
+        executor.close()

@@ -1,0 +1,86 @@
+"""Each trouble of a server in our words, with what to do; and settings that are dangerous."""
+
+import pytest
+from redis import exceptions
+
+from mannerly.errors import ConfigError, FrontierError, FrontierMisuseError
+from mannerly.frontier.redis.connection import Connection, TimeOuts
+from mannerly.frontier.redis.library import library
+from mannerly.frontier.redis.server import Server, dangers, refuse_unfit
+from mannerly.frontier.redis.trouble import in_our_words
+
+SAFE = Server(7, "standalone", "id", has_log=True, fsync="always", eviction="noeviction")
+
+
+@pytest.mark.parametrize(
+    ("exc", "advice"),
+    [
+        (exceptions.BusyLoadingError("Redis is loading the dataset in memory"), "still loads"),
+        (exceptions.ReadOnlyError("You can't write against a read only replica."), "replica"),
+        (exceptions.OutOfMemoryError("command not allowed when used memory"), "no memory left"),
+        (exceptions.ResponseError("MISCONF Errors writing to the AOF file"), "its disk"),
+        (exceptions.ResponseError("WRONGTYPE Operation against a key"), "another --db-schema"),
+        (exceptions.AuthenticationError("invalid username-password pair"), "refused the user"),
+        (exceptions.NoPermissionError("this user has no permissions"), "docs/redis.md"),
+        (exceptions.ConnectionError("max number of clients reached"), "maxclients"),
+        (exceptions.ConnectionError("Connection refused"), "check that it runs"),
+        (exceptions.TimeoutError("Timeout reading from socket"), "check that it runs"),
+        (exceptions.ResponseError("ERR something else"), "Redis says ERR something else"),
+    ],
+)
+def test_what_to_do(exc: Exception, advice: str) -> None:
+    said = in_our_words("redis://cache.example/0", exc)
+    assert isinstance(said, FrontierError)
+    assert str(said).startswith("redis://cache.example/0: ")
+    assert advice in str(said)
+
+
+def test_a_functions_own_refusal_is_misuse() -> None:
+    said = in_our_words("somewhere", exceptions.ResponseError("MISUSE writer 3 was retired"))
+    assert isinstance(said, FrontierMisuseError)
+    assert str(said) == "writer 3 was retired"
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (SAFE, []),
+        (SAFE._replace(fsync="everysec"), []),
+        (SAFE._replace(fsync=""), []),
+        (SAFE._replace(fsync="no"), ["appendfsync is no"]),
+        (SAFE._replace(has_log=False, fsync="no"), ["append-only file is off"]),
+        (SAFE._replace(eviction="volatile-ttl"), ["maxmemory-policy is volatile-ttl"]),
+    ],
+)
+def test_dangers(server: Server, words: list[str]) -> None:
+    found = dangers(server)
+    assert len(found) == len(words)
+    assert all(word in danger for word, danger in zip(words, found, strict=True))
+
+
+def test_only_a_log_that_is_synced_each_time_is_durable() -> None:
+    assert SAFE.is_durable
+    assert not SAFE._replace(fsync="everysec").is_durable
+    assert not SAFE._replace(fsync="").is_durable
+    assert not SAFE._replace(has_log=False).is_durable
+    assert not SAFE._replace(was_replica=True).is_durable
+
+
+@pytest.mark.parametrize("url", ["redis://me:s3cret@host:port/0", "redis://:s3cret@host/0?odd=1"])
+def test_a_url_that_cannot_be_understood(url: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be understood") as caught:
+        Connection(url, "test", TimeOuts())
+    assert "s3cret" not in str(caught.value)
+
+
+def test_old_servers_are_refused() -> None:
+    refuse_unfit(SAFE, "somewhere")
+    with pytest.raises(ConfigError, match="Redis 7"):
+        refuse_unfit(SAFE._replace(major=6), "somewhere")
+
+
+def test_another_text_is_another_library() -> None:
+    packaged, other = library(), library({"10_clock.lua": "local function server_ms() end"})
+    assert packaged.name != other.name
+    assert library() == packaged
+    assert packaged.source.startswith(f"#!lua name={packaged.name}\n")
