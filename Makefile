@@ -47,10 +47,10 @@ format: setup  ## put the code into its usual form
 bench: setup  ## every benchmark; figures go to benchmarks/results
 	$(BIN)/python -m benchmarks
 
-manuals: setup services  ## crawl Debian's manuals and compare every page (an hour, 2 GB in MANUALS)
+manuals: setup services  ## crawl Debian's manuals and compare every page (an hour, 2 GB in MANUALS=DIR)
 	$(BIN)/pip install --quiet 'inscriptis>=2.5,<3'
 	$(BIN)/python -m benchmarks manuals --folder $(MANUALS)
-MANUALS ?= /tmp/mannerly-manuals
+MANUALS ?= manuals-data
 
 lock: setup  ## renew requirements.lock from pyproject.toml
 	$(BIN)/pip-compile --quiet --extra dev --strip-extras --generate-hashes --allow-unsafe \

@@ -41,7 +41,6 @@ _MANY_ATTRIBUTES = re.compile(
 than any honest one, because only bounded pieces keep this search itself linear."""
 _IN_TAG = re.compile(rb"<[a-zA-Z][^>]*+")
 
-_BLOCK_END = MARK + b"<"
 _LONG_TAG = 4 * 1024
 """With shorter ones, attributes cost at most a third of a second in a MiB of tags."""
 _SMALL = 128 * 1024
@@ -80,8 +79,13 @@ def pieces(whole: Marked) -> Iterator[bytes]:
 
 
 def _block_end(body: bytes, start: int, limit: int) -> int:
-    """Where the last block between the two ends; `limit` if none does."""
-    return body.rfind(_BLOCK_END, start + 1, limit) + 1 or limit
+    """Behind the last mark between the two, if it is not in a tag (one of preformatted text may go
+    over two lines); else where a tag begins behind a mark; `limit`, which is a tag, if none does.
+    """
+    at = body.rfind(MARK, start + 1, limit) + 1
+    if at and body.find(b"<", at) < body.find(b">", at):
+        return at
+    return body.rfind(MARK + b"<", start + 1, limit) + 1 or limit
 
 
 def _first_long_tag(body: bytes) -> int:
