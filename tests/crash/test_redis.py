@@ -187,7 +187,7 @@ async def test_a_server_that_may_have_lost_leases_rests_as_long_as_the_longest(n
             leases, wait_s = await frontier.lease(worker.writer, 1, ttl_s=2, urls_per_site=1)
             assert leases == []
             assert wait_s is not None
-            assert 1 < wait_s <= 2
+            assert 1 < wait_s < 2.1  # the server's clock has milliseconds, and is rounded up
             assert await frontier.claim(worker.writer, "b.example", ttl_s=2) is None
             assert (await frontier.stats()).sites_ready == 0
             while not await worker.lease(ttl_s=2):

@@ -15,7 +15,7 @@ from tests.simulation.faults.shrinking import shrink, told
 from tests.simulation.faults.story import live
 from tests.simulation.mutations import FIRST_SEED, MUTATIONS
 
-SEEDS = 28
+SEEDS = 24
 PORTIONS = 4
 MOST_SEEDS = 60
 """A mistake that takes longer to be found is not found."""

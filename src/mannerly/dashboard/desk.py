@@ -4,6 +4,7 @@ question hold up a lease, nor does a database that hangs hold up the dashboard."
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from mannerly.config import Config
@@ -65,7 +66,10 @@ class Desk:
             await self._start(gone)
         assert self._loop is not None
         assert self._questions is not None
-        self._loop.call_soon_threadsafe(self._questions.put_nowait, work)
+        with suppress(
+            RuntimeError
+        ):  # its loop is closed already: `gone` tells why, or time runs out
+            self._loop.call_soon_threadsafe(self._questions.put_nowait, work)
         return await answer
 
     async def _start(self, gone: Callable[[MannerlyError], None]) -> None:
@@ -94,5 +98,6 @@ class Desk:
         if self._thread is not None and self._thread.is_alive():
             assert self._loop is not None
             assert self._questions is not None
-            self._loop.call_soon_threadsafe(self._questions.put_nowait, None)
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._questions.put_nowait, None)
             self._thread.join(GOODBYE_S)

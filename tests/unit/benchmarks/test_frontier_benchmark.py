@@ -45,14 +45,14 @@ def test_the_whole_benchmark_in_small(engine: str) -> None:
 
 
 def test_the_same_on_redis() -> None:
-    figures: Any = main(["--engine", "redis", "--sizes", "4k,8k", "--sites", "1k", "--small"])
+    figures: Any = main(["--engine", "redis", "--sizes", "4k", "--sites", "1k", "--small"])
     assert "naive" not in figures
-    for size, at in figures["frontier"].items():
-        assert at["pending"] == pytest.approx(int(size), rel=3)
-        assert at["lease"]["cpu_us"] > 0
-        assert at["add_uniform"]["urls"] == 10_000
-        assert at["while_adding"]["adder"]["urls"] > 0
-        assert 76 < at["bytes_per_url"] < 500
+    at = figures["frontier"]["4000"]
+    assert at["pending"] == 4_000
+    assert at["lease"]["cpu_us"] > 0
+    assert at["add_uniform"]["urls"] == 10_000
+    assert at["while_adding"]["adder"]["urls"] > 0
+    assert 76 < at["bytes_per_url"] < 500
 
 
 @pytest.mark.parametrize("name", ENGINES)
