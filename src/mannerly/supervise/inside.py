@@ -96,7 +96,7 @@ class Parent:
 
     def beat(self) -> None:
         self.tell({"tally": summing.document(self._tally)})
-        if self._watch is not None and self._config.observe.dashboard not in {"off", "auto"}:
+        if self._watch is not None:
             self.tell({"snapshot": self._watch.snapshot().document()})
 
     @asynccontextmanager

@@ -3,9 +3,9 @@
 From the parent: `{"config": …, "workers": …}` first; then `{"stop": why}`, `{"reread": true}` when
 the exclusions changed, `{"pause": true|false}`, `{"workers": …}`, and `{"look": true}` when another
 process has left, with what it held, or seeds were added. From the child: `{"tally": …}` about once
-a second, which is also its sign of life; `{"snapshot": …}` where there is a dashboard to show it;
-`{"log": …}`; and at its end `{"ended": why}` or `{"failed": message}`. The end of the stream says
-that the other side is gone.
+a second, which is also its sign of life; `{"snapshot": …}` for whoever shows it; `{"log": …}`; and
+at its end `{"ended": why}` or `{"failed": message}`. The end of the stream says that the other side
+is gone.
 """
 
 import json
