@@ -110,3 +110,16 @@ def start(*words: str) -> "subprocess.Popen[str]":
         text=True,
         env=environment(),
     )
+
+
+def segments(data: Path) -> list[Path]:
+    """The journal files of a crawl that may be writing, rolling and removing them meanwhile.
+
+    `Path.glob` fails if a folder is removed between its listing and the look into it.
+    """
+    return [
+        Path(folder) / name
+        for folder, _, names in os.walk(data / "journal")
+        for name in names
+        if name.endswith(".seg")
+    ]

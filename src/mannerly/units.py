@@ -48,14 +48,16 @@ def some_size(text: str) -> int:
 
 HALF = -1
 """As a limit on memory: half of what the machine has."""
+LEAST_MEMORY = 300 * 2**20
+"""What a crawl process takes by itself, and a little to work with."""
 
 
 def memory_size(text: str) -> int:
-    """At least what the program takes by itself and a little to work with; 0 is no limit."""
+    """`LEAST_MEMORY` or more; 0 is no limit."""
     if text.strip().lower() == "half":
         return HALF
     number = size(text)
-    if 0 < number < 300 * 2**20:
+    if 0 < number < LEAST_MEMORY:
         raise ValueError("a size of at least 300MiB is needed, 'half', or 0 for no limit")
     return number
 

@@ -13,7 +13,7 @@ from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from mannerly.store import open_store
 from mannerly.url import SiteKey
-from tests.programs import QUICK, arguments, served, start
+from tests.programs import QUICK, arguments, segments, served, start
 
 pytestmark = pytest.mark.alone
 
@@ -77,6 +77,6 @@ def kill_at_some_moment(
 def journals(data: Path) -> set[str]:
     """Names of the journals there are. Directories may vanish while we look."""
     try:
-        return {str(path) for path in data.glob("journal/*/*.seg")}
+        return {str(path) for path in segments(data)}
     except FileNotFoundError:
         return journals(data)

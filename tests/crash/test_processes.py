@@ -23,7 +23,7 @@ from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from mannerly.store import open_store
 from mannerly.url import SiteKey
-from tests.programs import MANNERLY, QUICK, Served, arguments, environment, served
+from tests.programs import MANNERLY, QUICK, Served, arguments, environment, segments, served
 
 pytestmark = pytest.mark.alone
 
@@ -64,7 +64,7 @@ class Crawl:
 
     def writers(self) -> set[str]:
         """Who has made a page durable and not left."""
-        return {path.parent.name for path in self.data.glob("journal/*/*.seg")}
+        return {path.parent.name for path in segments(self.data)}
 
     def wait_for(self, done: Callable[[], bool]) -> None:
         deadline_at = time.monotonic() + 60

@@ -29,7 +29,7 @@ from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
 from mannerly.store import open_store
 from mannerly.url import SiteKey
-from tests.programs import Served, arguments, mannerly, served, start
+from tests.programs import Served, arguments, mannerly, segments, served, start
 
 DELAY_S = 1.0
 CRAWL_DELAY_S = 3.0
@@ -142,7 +142,7 @@ class Crawler:
 
     def _written(self) -> set[tuple[str, int]]:
         found = set()
-        for path in self.data.glob("journal/*/*.seg"):
+        for path in segments(self.data):
             try:
                 found.add((str(path), path.stat().st_size))
             except FileNotFoundError:  # rolled while we looked

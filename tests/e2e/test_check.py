@@ -18,7 +18,7 @@ from mannerly.errors import CrawlBusyError, NoCrawlError
 from mannerly.simweb.spec import preset
 from mannerly.store import open_store
 from mannerly.store.layout import Layout
-from tests.programs import QUICK, arguments, mannerly, served, start
+from tests.programs import QUICK, arguments, mannerly, segments, served, start
 
 SPEC = preset("mixed", seed=4, sites=40, pages_mean=8.0, pages_max=30, stalling_sites=0.0,
               closing_sites=0.0, stalled_pages=0.0, slow_latency_s=0.2)  # fmt: skip
@@ -196,7 +196,7 @@ def test_after_a_kill_and_with_what_a_disk_does_to_a_journal(tmp_path: Path) -> 
         )  # fmt: skip
         running = start(*words)
         deadline = time.monotonic() + DEADLINE_S
-        while not [*killed.glob("journal/*/*.seg")] or opened(killed).stats().fetched < 50:
+        while not segments(killed) or opened(killed).stats().fetched < 50:
             assert time.monotonic() < deadline
             assert running.poll() is None
         with pytest.raises(CrawlBusyError):

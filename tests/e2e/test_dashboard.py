@@ -303,3 +303,22 @@ def test_an_address_that_is_taken_does_not_fail_the_crawl(board: Board, tmp_path
         _, err = crawl.communicate(timeout=60)
     assert crawl.returncode == 0, err
     assert "no dashboard: cannot listen on 127.0.0.1" in err
+
+
+def test_several_processes_are_shown_and_steered_as_one(tmp_path: Path) -> None:
+    with small_web() as address:
+        board = begin(tmp_path, address, "--processes", "2")
+        board.until(lambda now: now["processes"] == 2 and now["pages"] > 10)
+        assert board.steer("pause")[0] == 200
+        paused = board.until(lambda now: now["paused"] and now["in_flight"] == 0)
+        # Each process tells how it is once a second.
+        still = board.until(lambda now: now["at"] > paused["at"] + 2.5)
+        later = board.until(lambda now: now["at"] > still["at"] + 2.5)
+        assert later["page_requests"] == still["page_requests"]
+        assert board.steer("workers", workers=5)[0] == 200
+        board.until(lambda now: now["workers"] == 5)
+        assert board.steer("go-on")[0] == 200
+        board.until(lambda now: now["page_requests"] > later["page_requests"])
+        assert board.steer("stop")[0] == 200
+        _, err = board.crawl.communicate(timeout=30)
+        assert board.crawl.returncode == 0, err

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mannerly.observe.words import size_text
-from mannerly.units import HALF
+from mannerly.units import HALF, LEAST_MEMORY
 
 FULL = 0.9
 """From this part of the limit on, memory is short: the next second may bring as much again."""
@@ -40,12 +40,18 @@ def machine_bytes() -> int:
     return min(found)
 
 
+def memory_bytes(limit: int) -> int:
+    """`--memory-limit` in bytes: `HALF` is half of the machine's, and what the program needs at
+    least."""
+    return max(machine_bytes() // 2, LEAST_MEMORY) if limit == HALF else limit
+
+
 def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
 class Resources:
-    """A limit of 0 is none; on memory, `HALF` is half of the machine's."""
+    """A limit of 0 is none."""
 
     def __init__(
         self,
@@ -56,7 +62,7 @@ class Resources:
         resident: Callable[[], int] = resident_bytes,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        self._memory_limit = machine_bytes() // 2 if memory_limit == HALF else memory_limit
+        self._memory_limit = memory_bytes(memory_limit)
         self._min_free_disk = min_free_disk
         self._folders = folders
         self._resident = resident
@@ -71,7 +77,10 @@ class Resources:
         if not self._min_free_disk:
             return ""
         for folder in self._folders:
-            free = self._free(folder)
+            try:
+                free = self._free(folder)
+            except OSError:
+                continue  # whoever writes there tells what is wrong with it
             if free < self._min_free_disk:
                 return (
                     f"only {size_text(free)} are free in {folder}, and --min-free-disk is "

@@ -4,15 +4,17 @@ import dataclasses
 import os
 
 from mannerly.config import Config
-from mannerly.engine.resources import machine_bytes
-from mannerly.units import HALF
+from mannerly.engine.resources import memory_bytes
+from mannerly.units import LEAST_MEMORY
 
 
 def process_count(config: Config) -> int:
     """How many processes: as asked for, else one per core that we may use; never more than there
-    are fetches or pages to share."""
+    are fetches, pages or memory to share."""
     asked = config.engine.processes or len(os.sched_getaffinity(0))
-    return min(asked, config.fetch.max_workers, config.crawl.max_pages or asked)
+    memory = memory_bytes(config.engine.memory_limit)
+    fitting = memory // LEAST_MEMORY if memory else asked
+    return min(asked, config.fetch.max_workers, config.crawl.max_pages or asked, fitting)
 
 
 def divided(total: int, parts: int) -> list[int]:
@@ -30,8 +32,7 @@ def shares(config: Config, count: int) -> list[Config]:
     divided: the frontier has those limits for all machines (`mannerly.engine.limits`).
     """
     workers = divided(config.fetch.max_workers, count)
-    memory = config.engine.memory_limit
-    memory = (machine_bytes() // 2 if memory == HALF else memory) // count
+    memory = memory_bytes(config.engine.memory_limit) // count
     address_delay_s = config.politeness.address_delay * count
     return [
         dataclasses.replace(

@@ -79,6 +79,13 @@ def test_nothing_is_started_while_a_disk_is_nearly_full(caplog: pytest.LogCaptur
     assert told.count("the crawl goes on") == 1
 
 
+def test_a_disk_that_does_not_answer_is_not_called_full() -> None:
+    def broken(_: Path) -> int:
+        raise OSError("stale")
+
+    assert Resources(min_free_disk=100, folders=[Path("/")], free=broken).shortage() == ""
+
+
 def test_the_cut_is_of_what_is_in_flight() -> None:
     assert step(500, 3.0, in_flight=200) == 150
 

@@ -18,6 +18,18 @@ def test_without_the_option_there_is_one_for_each_core() -> None:
     assert process_count(load({}, environ={})) >= 1
 
 
+def test_no_process_has_less_memory_than_it_needs() -> None:
+    """Else it would refuse its own share of the limit, and the crawl would never begin."""
+    config = load({"processes": "8", "memory_limit": "700MiB"}, environ={})
+    count = process_count(config)
+    assert count == 2
+    for share in shares(config, count):
+        sent = config_from(decoded(encoded({"config": config_document(share)}))["config"])
+        assert sent.engine.memory_limit == 350 * 2**20
+    assert process_count(load({"processes": "8", "memory_limit": "0"}, environ={})) == 8
+    assert process_count(load({"processes": "8", "memory_limit": "300MiB"}, environ={})) == 1
+
+
 def test_shares_hold_the_limits_of_the_whole() -> None:
     flags = {"max_workers": "11", "address_delay": "500ms", "max_duration": "1h", "max_pages": "90",
              "memory_limit": "4GiB"}  # fmt: skip

@@ -5,7 +5,6 @@ Everything here blocks, and belongs to the one thread that the executor gives it
 enough: a process's verbs run one after the other, and `add` gives way after every slice.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -14,18 +13,15 @@ from psycopg import pq
 
 from mannerly.clock import Clock
 from mannerly.dburl import without_password
-from mannerly.errors import FrontierError
 from mannerly.frontier.postgres import arrays, schema, statements
 from mannerly.frontier.postgres.arrays import Texts
 from mannerly.frontier.postgres.connection import Connection, Row, TimeOuts, connect
 from mannerly.frontier.postgres.crawlclock import Asked, CrawlClock
 from mannerly.frontier.postgres.trouble import in_our_words
+from mannerly.frontier.reaching import Reaching
 from mannerly.timing import Timings
 
 Answer = psycopg.Cursor[Row]
-
-FIRST_PAUSE_S = 0.1
-LONGEST_PAUSE_S = 5.0
 
 
 class Transaction:
@@ -95,8 +91,7 @@ class Session:
         self._connection: Connection | None = None
         self._slot = 0
         self._clock = CrawlClock(clock)
-        self._next_try_at = 0.0
-        self._pause_s = FIRST_PAUSE_S
+        self._reaching = Reaching()
         self.where = f"{without_password(url)} (schema {name})"
 
     @contextmanager
@@ -158,20 +153,9 @@ class Session:
         return connection
 
     def _connect(self) -> Connection:
-        if time.monotonic() < self._next_try_at:
-            raise FrontierError(
-                f"{self.where}: the server could not be reached a moment ago; it is tried again "
-                "soon"
-            )
-        try:
-            with self._timings.measure("connect"):
-                connection = connect(self._url, self.schema, self._time_outs, self.where)
-                self._prepare(connection)
-        except BaseException:
-            self._next_try_at = time.monotonic() + self._pause_s
-            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
-            raise
-        self._next_try_at, self._pause_s = 0.0, FIRST_PAUSE_S
+        with self._reaching.attempt(self.where), self._timings.measure("connect"):
+            connection = connect(self._url, self.schema, self._time_outs, self.where)
+            self._prepare(connection)
         return connection
 
     def _prepare(self, connection: Connection) -> None:

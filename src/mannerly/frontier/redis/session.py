@@ -5,7 +5,6 @@ Everything here blocks, and belongs to the one thread that the executor gives it
 """
 
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +13,8 @@ from redis import exceptions
 
 from mannerly.clock import Clock
 from mannerly.dburl import without_password
-from mannerly.errors import FrontierError, SchemaError
+from mannerly.errors import SchemaError
+from mannerly.frontier.reaching import Reaching
 from mannerly.frontier.redis import server
 from mannerly.frontier.redis.connection import Connection, Part, Reply, TimeOuts
 from mannerly.frontier.redis.crawlclock import CrawlClock
@@ -24,8 +24,6 @@ from mannerly.timing import Timings
 
 log = logging.getLogger(__name__)
 
-FIRST_PAUSE_S = 0.1
-LONGEST_PAUSE_S = 5.0
 
 Answer = list[Any]
 """The clock's three numbers (server's, offset, the frontier's now), then what was asked for."""
@@ -52,8 +50,7 @@ class Session:
         self._time_outs = time_outs
         self._timings = timings
         self._connection: Connection | None = None
-        self._next_try_at = 0.0
-        self._pause_s = FIRST_PAUSE_S
+        self._reaching = Reaching()
         self._warned = False
         self.clock = CrawlClock(clock)
         self.run_id = ""
@@ -128,22 +125,11 @@ class Session:
         return connection
 
     def _connect(self) -> Connection:
-        if time.monotonic() < self._next_try_at:
-            raise FrontierError(
-                f"{self.where}: the server could not be reached a moment ago; it is tried again "
-                "soon"
-            )
         try:
-            with self._timings.measure("connect"):
-                connection = self._prepared()
-        except BaseException as exc:
-            self._next_try_at = time.monotonic() + self._pause_s
-            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
-            if isinstance(exc, exceptions.RedisError | OSError):
-                raise in_our_words(self.where, exc) from exc
-            raise
-        self._next_try_at, self._pause_s = 0.0, FIRST_PAUSE_S
-        return connection
+            with self._reaching.attempt(self.where), self._timings.measure("connect"):
+                return self._prepared()
+        except (exceptions.RedisError, OSError) as exc:
+            raise in_our_words(self.where, exc) from exc
 
     def _prepared(self) -> Connection:
         connection = Connection(self._url, f"mannerly-{self._name}", self._time_outs)
