@@ -16,6 +16,7 @@ from mannerly.cli.export import export
 from mannerly.cli.forget import forget
 from mannerly.cli.plan import plan
 from mannerly.cli.query import query
+from mannerly.cli.report import report
 from mannerly.cli.search import search
 from mannerly.cli.selftest import selftest
 from mannerly.cli.show import show
@@ -41,6 +42,7 @@ COMMANDS = (
     show,
     search,
     export,
+    report,
     explain,
     audit,
     check,
