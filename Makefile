@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup services demo test day soak lint format bench manuals lock clean
+.PHONY: help setup services demo test day soak lint format docs bench manuals lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -43,6 +43,10 @@ lint: setup  ## style, types and layers
 format: setup  ## put the code into its usual form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: setup  ## the docs as a site, in build/docs; every link is checked
+	@test -x $(BIN)/mkdocs || $(BIN)/pip install --quiet 'mkdocs-material>=9.5,<10'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: setup  ## every benchmark; figures go to benchmarks/results
 	$(BIN)/python -m benchmarks
