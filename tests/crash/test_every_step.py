@@ -19,7 +19,7 @@ from mannerly.config import load
 from mannerly.simweb import pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.crash.killed_at import live
 from tests.programs import QUICK, Served, arguments, mannerly, served
 from tests.services import postgres
