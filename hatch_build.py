@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = [Path("src/mannerly/parse/_blocks.c")]
+SOURCES = [Path("src/mannerly/parse", name) for name in ("_blocks.c", "_bare.c")]
 FLAGS = ["-O3", "-fPIC", "-shared"]
 
 

@@ -34,12 +34,16 @@ class Beginning:
         for tries_left in reversed(range(CLEAR_TRIES)):
             try:
                 self._clear_at_once()
+            except CrawlBusyError:
+                # The server may not have noticed yet that the one before is gone.
+                if not tries_left:
+                    raise
             except FrontierError as exc:
                 if not tries_left or not isinstance(exc.__cause__, LOCKED):
                     raise
-                time.sleep(CLEAR_AGAIN_S)
             else:
                 return
+            time.sleep(CLEAR_AGAIN_S)
 
     def _clear_at_once(self) -> None:
         session = self._session
