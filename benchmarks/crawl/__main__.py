@@ -91,9 +91,10 @@ def _crawl(
     stages_dir.mkdir()
     place = [] if engine.name == "sqlite" else ["--db-url", engine.address]
     command = [
-        *MANNERLY, "crawl", "--seed-file", str(scratch / "seeds.txt"), "--email", "bench@example.org",
-        "--delay", "0", "--data-dir", str(data_dir), "--connect-to", address, "--progress", "off",
-        "--processes", str(options.processes), "--max-workers", str(options.workers), *place,
+        *MANNERLY, "crawl", "--seed-file", str(scratch / "seeds.txt"),
+        "--email", "bench@example.org", "--delay", "0", "--data-dir", str(data_dir),
+        "--connect-to", address, "--progress", "off", "--processes", str(options.processes),
+        "--max-workers", str(options.workers), *place,
     ]  # fmt: skip
     paths = [str(SAMPLER), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {
