@@ -18,10 +18,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).parent
+CRAWL = ["-m", "benchmarks.crawl"]
 FRONTIER = ["-m", "benchmarks.frontier", "--only"]
 COMMANDS: dict[str, list[str]] = {
-    "crawl-plain": ["benchmarks/crawl/cost_per_page.py"],
-    "crawl-tls": ["benchmarks/crawl/cost_per_page.py", "--https", "1"],
+    "crawl-plain": CRAWL,
+    "crawl-tls": [*CRAWL, "--https", "1"],
+    "crawl-latency": [
+        *CRAWL,
+        "--sites",
+        "5000",
+        "--pages-mean",
+        "1.5",
+        "--latency",
+        "0.2",
+        "--workers",
+        "5000",
+    ],
+    "crawl-large": [*CRAWL, "--body", "240000", "--sites", "150"],
+    "crawl-postgres": [*CRAWL, "--engine", "postgres"],
+    "crawl-two": [*CRAWL, "--processes", "2"],
     "fetch": ["-m", "benchmarks.fetch.cost_per_request"],
     "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
