@@ -21,7 +21,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, "text/plain", "User-agent: *\nDisallow: /private\n")
         number = self.path.removeprefix("/p")
         if self.path != "/" and not number.isdigit():
-            return self._send(404, "text/html", "nothing")
+            return self._send(404, f"text/{HARM}", "nothing")
         page = int(number) if number.isdigit() else 0
         links = "".join(
             f"<a href='/p{it}'>on</a>" for it in range(page + 1, page + 4) if it < PAGES

@@ -17,6 +17,7 @@ COMMANDS = (
     "export",
     "explain",
     "audit",
+    "report",
     "check",
     "exclude",
     "forget",

@@ -57,6 +57,10 @@ class ProcessOperations:
     """Links that it did not follow, by cause, with repeats."""
     closed: list[tuple[str, str, int]] = field(default_factory=list)
     """The latest patterns whose links it leaves out: site, pattern, pages that were read."""
+    cpu_s: float = 0.0
+    """CPU time of the process since it began, all threads; with `pages` the cost of one."""
+    pages: int = 0
+    """Pages that it fetched."""
 
 
 def clear(data_dir: Path) -> None:
@@ -128,6 +132,8 @@ class OperationsFile:
             "started_at": self._started_at,
             "written_at": time.time(),
             "ended": ended,
+            "cpu_s": time.process_time(),
+            "pages": self._tally.fetched,
             # Copied in one step each, since the engine counts on while this thread writes.
             "left_out": dict(self._tally.left_out),
             "closed": list(self._tally.closed),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mannerly.model import Outcome
 from mannerly.observe import operations
 from mannerly.observe.operations import KEPT, NAME, OperationsFile, read
 from mannerly.observe.tally import Tally
@@ -26,6 +27,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monkey
     timings.record("lease", 0.25, {"sites": 500})
     tally = Tally(0.0)
     tally.left_out[LeftOut.YIELD] += 7
+    tally.settled[Outcome.FETCHED] = 11
     tally.closed.append(Closed("a.example", "a.example/day/0", 60))
     written = OperationsFile(tmp_path, 0xAB, "host:1", timings, tally)
     with written, timings.measure("commit", pages=3):
@@ -39,6 +41,8 @@ def test_what_is_written_is_read_back(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (after.ended, after.running, after.slow_s) == (True, [], 1.0)
     assert after.operations == timings.operations()
     assert after.operations["lease"].slow == 1
+    assert after.pages == 11
+    assert 0 < before.cpu_s <= after.cpu_s <= time.process_time()
     assert after.left_out == {"pages like it gave nothing new": 7}
     assert [tuple(one) for one in after.closed] == [("a.example", "a.example/day/0", 60)]
     assert [path.name for path in (tmp_path / NAME).iterdir()] == ["00000000000000ab.json"]
