@@ -14,6 +14,7 @@ from mannerly.cli.exclude import exclude
 from mannerly.cli.explain import explain
 from mannerly.cli.export import export
 from mannerly.cli.forget import forget
+from mannerly.cli.migrate import migrate
 from mannerly.cli.plan import plan
 from mannerly.cli.query import query
 from mannerly.cli.search import search
@@ -46,6 +47,7 @@ COMMANDS = (
     check,
     exclude,
     forget,
+    migrate,
     plan,
     demo,
     selftest,
