@@ -49,7 +49,7 @@ COMMANDS: dict[str, list[str]] = {
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],
     "url": ["benchmarks/url/cost_per_link.py"],
 }
-APART = {"manuals": ["-m", "benchmarks.manuals"]}
+APART = {"manuals": ["-m", "benchmarks.manuals"], "migrate": ["-m", "benchmarks.migrate"]}
 """Those that run only when they are named."""
 
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "check",
     "exclude",
     "forget",
+    "migrate",
     "plan",
     "demo",
     "selftest",
