@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     kill.add_argument("--kills", type=int, default=50)
     kill.add_argument("--pages", type=int, default=10_000)
     pause.add_argument("--count", type=int, default=20)
-    pause.add_argument("--crawlers", type=int, default=6, help="one of them is never stopped")
+    pause.add_argument("--crawlers", type=int, default=11, help="one of them is never stopped")
     restart.add_argument("--count", type=int, default=10)
     cutting.add_argument("--seconds", type=int, default=60)
     setting.add_argument("--pages", type=int, default=1000)

@@ -4,6 +4,7 @@ everything for a while, and comes back."""
 import time
 
 from mannerly.selftest import Finding
+from mannerly.simweb.spacing import Break
 from tests.faults.crawl import Crawl
 from tests.faults.ground import Ground, Tell, ground, web_of
 from tests.faults.network import HUB, NETWORK, machines
@@ -37,6 +38,8 @@ def play(cut_s: float, tell: Tell) -> Verdict:
         time.sleep(cut_s)  # what the fault is
         south.mend()
         mended_at = time.time()
+        # Answers that never came asked for pauses that nobody heard of.
+        there.crawls[1].breaks.append(Break(cut_at, mended_at))
         there.faults += 1
         tell(f"{south.name} is back")
         there.until_over()

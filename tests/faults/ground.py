@@ -23,12 +23,13 @@ END_S = 900.0
 SEED = 6
 
 
-def web_of(pages: int, *, latency_s: float, seed: int = SEED) -> WebSpec:
+def web_of(pages: int, *, latency_s: float, per_site: int = 10) -> WebSpec:
     """About so many pages. Pages that are busy at first, sites with a Crawl-delay, redirects: but
     every page can be read in the end, so all that must be there is known."""
-    return preset("mixed", seed=seed, sites=max(10, pages // 9), traps=False, pages_mean=10.0,
-                  pages_max=30, body_mean=3000, links_min=10, links_max=20, latency_s=latency_s,
-                  slow_sites=0.0, https=0.1, crawl_delay_s=CRAWL_DELAY_S, busy_pages=0.05,
+    return preset("mixed", seed=SEED, sites=max(10, pages // per_site), traps=False,
+                  pages_mean=1.1 * per_site, pages_max=3 * per_site, body_mean=3000,
+                  links_min=10, links_max=20, latency_s=latency_s, slow_sites=0.0,
+                  https=0.1, crawl_delay_s=CRAWL_DELAY_S, busy_pages=0.05,
                   files=0.0, stalling_sites=0.0, closing_sites=0.0, stalled_pages=0.0,
                   stopped_pages=0.0, cut_pages=0.0, failing_pages=0.0, robots_rules=0.2,
                   robots_delays=0.1, robots_failing=0.0, robots_huge=0.001)  # fmt: skip
