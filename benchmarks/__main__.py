@@ -10,12 +10,11 @@ and the commit. Options are for a single benchmark, and replace those below.
 """
 
 import json
-import os
-import platform
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
+
+from benchmarks.keeping import Measurement
 
 HERE = Path(__file__).parent
 CRAWL = ["-m", "benchmarks.crawl"]
@@ -77,39 +76,13 @@ def _frontier(options: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _run(name: str, command: list[str]) -> None:
-    load_before = round(os.getloadavg()[0], 2)
-    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    measurement = Measurement()
     printed = subprocess.run(
         [sys.executable, *command], stdout=subprocess.PIPE, text=True, check=True, cwd=HERE.parent
     ).stdout
-    result = {
-        "command": " ".join(["python", *command]),
-        "commit": _commit(),
-        "started_at": started_at,
-        "machine": f"{os.cpu_count()} cores, {_memory()}, {platform.machine()}, "
-        f"{platform.python_implementation()} {platform.python_version()}",
-        "load_before": load_before,
-        "figures": json.loads(printed.splitlines()[-1]),
-    }
-    (HERE / "results" / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
-    print(name, json.dumps(result["figures"]))
-
-
-def _commit() -> str:
-    """The commit that was measured; with a `+` if files differed from it."""
-    told = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-        cwd=HERE,
-    ).stdout
-    return told.strip() or "unknown"
-
-
-def _memory() -> str:
-    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return f"{pages / 2**30:.0f} GiB"
+    figures = json.loads(printed.splitlines()[-1])
+    measurement.keep(name, " ".join(["python", *command]), figures)
+    print(name, json.dumps(figures))
 
 
 if __name__ == "__main__":
