@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mannerly.store import open_store
 from mannerly.store.deaths import MOST
+from mannerly.store.read import open_store
 from tests.crash.deadly_page import DEADLY
 from tests.external.playing import Asking, Host, Players, listening, port_of
 from tests.programs import QUICK, arguments, environment, mannerly

@@ -18,7 +18,7 @@ from mannerly.opening import existing_crawl
 from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey
 from tests.programs import QUICK, arguments, environment, mannerly, served, start
 from tests.services import postgres, redis

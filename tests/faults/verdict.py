@@ -12,7 +12,7 @@ from mannerly.selftest import Finding, Trial
 from mannerly.selftest import judge as judge_trial
 from mannerly.simweb import judge
 from mannerly.simweb.reach import reachable
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.crash.test_spacing import is_page
 
 SHOWN = 5
