@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup services demo test day soak lint format docs bench manuals lock clean
+.PHONY: help setup services demo test day soak faults lint format docs bench manuals lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)
 soak: setup services  ## simulated crawls in which everything fails (SEEDS=2000); figures go to benchmarks/results
 	$(BIN)/python -m tests.simulation.faults --seeds $(SEEDS) --results benchmarks/results/simulation.json
 SEEDS ?= 2000
+
+faults: setup services  ## real faults, one after the other (an hour, root, nftables): kills, pauses, cuts ...; figures go to benchmarks/results
+	$(BIN)/python -m tests.faults all
 
 lint: setup  ## style, types and layers
 	$(BIN)/ruff check .

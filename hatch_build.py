@@ -13,7 +13,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES = [Path("src/mannerly/parse/_blocks.c")]
+SOURCES = [
+    Path("src/mannerly/parse/_bare.c"),
+    Path("src/mannerly/parse/_blocks.c"),
+    Path("src/mannerly/engine/_textprint.c"),
+]
 FLAGS = ["-O3", "-fPIC", "-shared"]
 
 

@@ -10,18 +10,32 @@ and the commit. Options are for a single benchmark, and replace those below.
 """
 
 import json
-import os
-import platform
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.keeping import Measurement
+
 HERE = Path(__file__).parent
+CRAWL = ["-m", "benchmarks.crawl"]
 FRONTIER = ["-m", "benchmarks.frontier", "--only"]
 COMMANDS: dict[str, list[str]] = {
-    "crawl-plain": ["benchmarks/crawl/cost_per_page.py"],
-    "crawl-tls": ["benchmarks/crawl/cost_per_page.py", "--https", "1"],
+    "crawl-plain": CRAWL,
+    "crawl-tls": [*CRAWL, "--https", "1"],
+    "crawl-latency": [
+        *CRAWL,
+        "--sites",
+        "5000",
+        "--pages-mean",
+        "1.5",
+        "--latency",
+        "0.2",
+        "--workers",
+        "5000",
+    ],
+    "crawl-large": [*CRAWL, "--body", "240000", "--sites", "150"],
+    "crawl-postgres": [*CRAWL, "--engine", "postgres"],
+    "crawl-two": [*CRAWL, "--processes", "2"],
     "fetch": ["-m", "benchmarks.fetch.cost_per_request"],
     "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
@@ -34,7 +48,7 @@ COMMANDS: dict[str, list[str]] = {
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],
     "url": ["benchmarks/url/cost_per_link.py"],
 }
-APART = {"manuals": ["-m", "benchmarks.manuals"]}
+APART = {"manuals": ["-m", "benchmarks.manuals"], "migrate": ["-m", "benchmarks.migrate"]}
 """Those that run only when they are named."""
 
 
@@ -62,39 +76,13 @@ def _frontier(options: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _run(name: str, command: list[str]) -> None:
-    load_before = round(os.getloadavg()[0], 2)
-    started_at = datetime.now(UTC).isoformat(timespec="seconds")
+    measurement = Measurement()
     printed = subprocess.run(
         [sys.executable, *command], stdout=subprocess.PIPE, text=True, check=True, cwd=HERE.parent
     ).stdout
-    result = {
-        "command": " ".join(["python", *command]),
-        "commit": _commit(),
-        "started_at": started_at,
-        "machine": f"{os.cpu_count()} cores, {_memory()}, {platform.machine()}, "
-        f"{platform.python_implementation()} {platform.python_version()}",
-        "load_before": load_before,
-        "figures": json.loads(printed.splitlines()[-1]),
-    }
-    (HERE / "results" / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
-    print(name, json.dumps(result["figures"]))
-
-
-def _commit() -> str:
-    """The commit that was measured; with a `+` if files differed from it."""
-    told = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=12", "--dirty=+"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-        cwd=HERE,
-    ).stdout
-    return told.strip() or "unknown"
-
-
-def _memory() -> str:
-    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return f"{pages / 2**30:.0f} GiB"
+    figures = json.loads(printed.splitlines()[-1])
+    measurement.keep(name, " ".join(["python", *command]), figures)
+    print(name, json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ class Served:
 
 
 @contextmanager
-def served(directory: Path, spec: WebSpec, *, processes: int = 1) -> Iterator[Served]:
+def served(
+    directory: Path, spec: WebSpec, *, processes: int = 1, host: str = "127.0.0.1"
+) -> Iterator[Served]:
     """`simweb serve` for `spec`, in processes of its own."""
     log = directory / "access.jsonl"
     program = (
@@ -61,17 +63,17 @@ def served(directory: Path, spec: WebSpec, *, processes: int = 1) -> Iterator[Se
         "from mannerly.simweb.spec import WebSpec\n"
         "from mannerly.simweb.web import Web\n"
         "web = Web(WebSpec(**json.loads(sys.argv[1])))\n"
-        "serve(web, '127.0.0.1', 0, int(sys.argv[2]), Path(sys.argv[3]),\n"
+        "serve(web, sys.argv[4], 0, int(sys.argv[2]), Path(sys.argv[3]),\n"
         "      lambda port: print(port, flush=True))\n"
     )
     fields = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
-    command = [sys.executable, "-c", program, json.dumps(fields), str(processes), str(log)]
+    command = [sys.executable, "-c", program, json.dumps(fields), str(processes), str(log), host]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             port = process.stdout.readline().strip()
             assert port, "the simulated web did not start"
-            yield Served(Web(spec), f"127.0.0.1:{port}", log, process)
+            yield Served(Web(spec), f"{host}:{port}", log, process)
         finally:
             process.terminate()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.manuals.packages import Manual
 from benchmarks.manuals.reference import Page, key
 from benchmarks.manuals.walking import Key, Walk
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 
 MAX_TEXT = 1_000_000
 """Characters of a page's text that the crawler keeps."""

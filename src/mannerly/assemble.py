@@ -11,6 +11,7 @@ from mannerly.config import Config
 from mannerly.datadir import FRONTIER, SUFFIXES
 from mannerly.dburl import is_redis, sqlite_path
 from mannerly.engine.admission import Admission
+from mannerly.engine.careful import Note
 from mannerly.engine.checkpoint import Checkpointer
 from mannerly.engine.claims import FrontierClaims
 from mannerly.engine.consumer import NOBODY, Consumer
@@ -255,6 +256,7 @@ def make_crawler(
     workers: int,
     tally: Tally,
     consumer: Consumer = NOBODY,
+    note: Note | None = None,
 ) -> Crawler:
     """One process's crawler over an open frontier and an open store."""
     plan = EnginePlan.of(config, workers)
@@ -277,7 +279,7 @@ def make_crawler(
         admission=Admission(plan, AddressSlots(config.politeness.address_delay), world.clock),
         overload=overload,
         sieve=sieve,
-        reader=PageReader(plan, sieve, agent, consumer),
+        reader=PageReader(plan, sieve, agent, consumer, note),
         ledger=ledger,
         claims=FrontierClaims(plan, frontier, writer, tally),
         book=RequestBook(run, ledger, world.clock),

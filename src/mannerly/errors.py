@@ -26,6 +26,10 @@ class NoCrawlError(UsageError):
     """A crawl was to be resumed or looked at, and there is none."""
 
 
+class CrawlMovedError(UsageError):
+    """The crawl was handed over to another database; the message names it."""
+
+
 class CrawlBusyError(UsageError):
     """Another process holds what this one needs for itself alone (a data directory)."""
 

@@ -14,6 +14,8 @@ from mannerly.config import OPTIONS, Config, as_text, build
 from mannerly.datadir import SUFFIXES
 from mannerly.dburl import without_password
 from mannerly.errors import CrawlExistsError, NoCrawlError, SettingsDifferError, UsageError
+from mannerly.frontier.contract import MOVED_TO
+from mannerly.frontier.leases import moved_error
 from mannerly.store.disk import write_durably
 from mannerly.store.layout import Layout
 from mannerly.url import SiteKey, suffix_list
@@ -63,8 +65,15 @@ def place_text(config: Config) -> str:
     return without_password(crawl.db_url) + schema
 
 
+def require_here(config: Config, stored: Settings | None) -> None:
+    """`CrawlMovedError` if the crawl went elsewhere."""
+    if stored is not None and MOVED_TO in stored:
+        raise moved_error(place_text(config), stored[MOVED_TO])
+
+
 def joined(config: Config, stored: Settings | None, *, resume: bool) -> Config:
     """The configuration with what the crawl has settled before filled in."""
+    require_here(config, stored)
     if not resume:
         if stored is not None:
             raise CrawlExistsError(
@@ -130,6 +139,14 @@ def check_directory(data_dir: Path, stored: Settings | None) -> None:
         raise SettingsDifferError(
             f"{data_dir} holds the pages of another crawl than the one in the database; name the "
             "--data-dir and the --db-url of one crawl"
+        )
+
+
+def require_directory(data_dir: Path, stored: Settings) -> None:
+    """`SettingsDifferError` if the directory is not one of this crawl."""
+    if not _id_in(data_dir) or _id_in(data_dir) != stored.get(CRAWL_ID, ""):
+        raise SettingsDifferError(
+            f"{data_dir} is not a data directory of this crawl; name it with --data-dir"
         )
 
 

@@ -10,13 +10,13 @@ from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.config import Config
 from mannerly.errors import NoCrawlError
 from mannerly.frontier.contract import Frontier
-from mannerly.joining import place_text
+from mannerly.joining import place_text, require_here
 
 
 @asynccontextmanager
 async def existing_crawl(config: Config) -> AsyncIterator[tuple[Frontier, dict[str, str]]]:
-    """The open frontier and its settings; `NoCrawlError` if there is none. May be used while the
-    crawl runs."""
+    """The open frontier and its settings; `NoCrawlError` if there is none, `CrawlMovedError` if it
+    went elsewhere. May be used while the crawl runs."""
     missing = NoCrawlError(
         f"there is no crawl in {place_text(config)}; name its directory with --data-dir, or its "
         "database with --db-url"
@@ -29,4 +29,5 @@ async def existing_crawl(config: Config) -> AsyncIterator[tuple[Frontier, dict[s
         settings = await frontier.settings()
         if settings is None:
             raise missing
+        require_here(config, settings)
         yield frontier, settings

@@ -7,6 +7,7 @@ from pathlib import Path
 from mannerly.clock import Executor, InlineExecutor
 from mannerly.frontier.contract import Frontier, WriterState
 from mannerly.store import Recovered, dead_writers, recover
+from mannerly.store.deaths import count_deaths
 from mannerly.store.disk import DISK, Disk
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ async def bring_back_the_dead(
     for writer in dead:
         await frontier.retire(writer, rest_s)
         states[writer] = await frontier.writer_state(writer)
+    count_deaths(data_dir, dead)
     recovered = await (executor or InlineExecutor()).run(
         lambda: recover(data_dir, states.get, writers=dead, disk=disk)
     )

@@ -23,6 +23,7 @@ from mannerly.frontier.contract import Frontier
 from mannerly.observe.operations import OperationsFile
 from mannerly.observe.tally import Tally
 from mannerly.store import JournalStore
+from mannerly.store.deaths import ReadingNote
 from mannerly.timing import Timings
 from mannerly.url import Exclusions, SiteKey
 from mannerly.watching import Watch
@@ -76,6 +77,7 @@ async def run(
         segment_age_s=config.engine.segment_age,
         facts=assemble.crawl_facts(config, label),
     )
+    note = ReadingNote(data_dir, writer)
     watch = Watch(config, tally, world.timings, world.clock, consumer)
     crawler = assemble.make_crawler(
         config,
@@ -89,9 +91,10 @@ async def run(
         workers=workers,
         tally=tally,
         consumer=watch,
+        note=note,
     )
     try:
-        with OperationsFile(data_dir, writer, label, world.timings, tally):
+        with note, OperationsFile(data_dir, writer, label, world.timings, tally):
             async with attended(crawler, tally, watch):
                 because = await crawler.run()
     except BaseExceptionGroup as group:

@@ -19,7 +19,7 @@ from mannerly.config import load
 from mannerly.simweb import pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.crash.killed_at import live
 from tests.programs import QUICK, Served, arguments, mannerly, served
 from tests.services import postgres
@@ -61,9 +61,12 @@ OFTEN = {
     "--checkpoint-interval": "50ms",
     "--segment-size": "2kB",
     "--keep": "links,warc",
+    "--max-workers": "8",
     "--processes": "1",
 }
-SPEC = preset("plain", seed=8, sites=150, pages_mean=12.0, pages_max=40, body_mean=3000,
+"""Few at once: all lives together must not come to the end of the web, and every look at what a
+death left goes through all that there is by then."""
+SPEC = preset("plain", seed=8, sites=60, pages_mean=12.0, pages_max=40, body_mean=3000,
               links_min=8, links_max=12, latency_s=0.01)  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import pytest
 from mannerly.simweb import pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.programs import MANNERLY, QUICK, Served, arguments, environment, mannerly, served
 
 SPEC = preset("plain", seed=12, sites=40, pages_mean=10.0, pages_max=30, body_mean=12_000)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.external.playing import Asking, Host, Players, listening, port_of
 from tests.programs import QUICK, arguments, mannerly, start
 

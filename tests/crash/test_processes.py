@@ -21,7 +21,7 @@ from mannerly.simweb import judge, pages_among
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey
 from tests.programs import MANNERLY, QUICK, Served, arguments, environment, segments, served
 

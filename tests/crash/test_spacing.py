@@ -27,7 +27,7 @@ from mannerly.simweb.reach import reachable
 from mannerly.simweb.spacing import Break, Spacing
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey
 from tests.programs import Served, arguments, mannerly, segments, served, start
 

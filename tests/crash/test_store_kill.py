@@ -22,8 +22,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from mannerly.clock import SystemClock
 from mannerly.records import Exchange, FetchRecord, LinkRecord, PageRecord
-from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
+from mannerly.store import JournalStore, Rows, dead_writers, recover
 from mannerly.store.disk import Disk
+from mannerly.store.read import open_store
 
 SPAWN = multiprocessing.get_context("forkserver")
 SPAWN.set_forkserver_preload(["mannerly.store", "pyarrow.parquet"])

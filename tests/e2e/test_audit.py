@@ -13,7 +13,7 @@ import pytest
 from mannerly.simweb import judge
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey
 from tests.crash.test_kill import kill_at_some_moment
 from tests.programs import QUICK, arguments, mannerly, served, start

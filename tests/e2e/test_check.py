@@ -16,8 +16,8 @@ from mannerly.checking import Report, check, repair
 from mannerly.config import load
 from mannerly.errors import CrawlBusyError, NoCrawlError
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
 from mannerly.store.layout import Layout
+from mannerly.store.read import open_store
 from tests.programs import QUICK, arguments, mannerly, segments, served, start
 
 SPEC = preset("mixed", seed=4, sites=40, pages_mean=8.0, pages_max=30, stalling_sites=0.0,

@@ -14,7 +14,7 @@ from mannerly.frontier.contract import Kind
 from mannerly.model import SiteState
 from mannerly.opening import existing_crawl
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.programs import QUICK, arguments, mannerly, served, start
 
 SPEC = preset("mixed", seed=4, sites=60, pages_mean=8.0, pages_max=30, stalling_sites=0.0,

@@ -19,7 +19,7 @@ from mannerly.config import load
 from mannerly.datadir import held
 from mannerly.forgetting import forget
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.programs import QUICK, Served, arguments, environment, mannerly, served
 
 SPEC = preset("plain", seed=7, sites=12, pages_mean=8.0, pages_max=30)

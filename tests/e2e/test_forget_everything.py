@@ -19,7 +19,7 @@ from warcio.archiveiterator import ArchiveIterator
 from mannerly.checking import Report, check, repair
 from mannerly.config import load
 from mannerly.forgetting import forget
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.store.tables import VIEWS
 from tests.programs import QUICK, arguments, environment, mannerly
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from warcio.archiveiterator import ArchiveIterator
 
 from mannerly.simweb.spec import preset
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.programs import QUICK, Served, arguments, mannerly, served, start
 
 SMALL = {"pages_mean": 8.0, "pages_max": 40, "body_mean": 6000, "links_min": 10, "links_max": 20}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from mannerly.engine.redirects import MAX_REDIRECTS
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.external.playing import Asked, Asking, Host, Players, listening, names, page, port_of
 from tests.external.robots_cases import always
 from tests.programs import QUICK, arguments, mannerly

@@ -23,7 +23,7 @@ from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.frontier.sqlite import SqliteFrontier
 from mannerly.model import NewUrl
 from mannerly.politeness.robots import parse_robots
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey, url_hash
 from tests.external import robots_cases
 from tests.external.playing import (

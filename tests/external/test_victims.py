@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mannerly.errors import UrlError
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import canonical
 from tests.external.victims import GAMES, HARMLESS, REBINDING, WAYS
 

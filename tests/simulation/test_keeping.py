@@ -7,7 +7,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from tests.simulation.world import Lived, live
 
 SPEC = preset("plain", seed=3, sites=25, pages_mean=8.0, pages_max=40, body_mean=3000,

@@ -11,7 +11,7 @@ from mannerly.simweb import judge
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey, origin_of
 from tests.simulation.detours import Detours
 from tests.simulation.test_whole_crawl import SMALL, homes

@@ -11,7 +11,7 @@ from mannerly.politeness.gate import version_of
 from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey, host_of
 from tests.simulation.test_manners import DELAY_S, robots_elsewhere, robots_of
 from tests.simulation.test_whole_crawl import SMALL

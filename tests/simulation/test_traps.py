@@ -8,7 +8,7 @@ from mannerly.simweb.reach import reachable
 from mannerly.simweb.site import Trap
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import LeftOut, SiteKey
 from tests.simulation.world import live
 

@@ -13,7 +13,7 @@ from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
 from mannerly.simweb.spec import preset
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import Exclusions, SiteKey
 from tests.simulation.world import Lived, live
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from mannerly.audit import rules, views
 from mannerly.audit.views import RULES
 from mannerly.errors import UsageError
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 
 SHOWN_PER_RULE = 100
 """Violations of one rule that are listed; all are counted."""

@@ -1,31 +1,56 @@
 """The command line: arguments -> configuration -> assemble -> run. No logic of its own."""
 
 import sys
+from importlib import import_module
 
 import click
 
 from mannerly import __version__
-from mannerly.cli.audit import audit
-from mannerly.cli.check import check
-from mannerly.cli.crawl import crawl
-from mannerly.cli.crawl_process import crawl_process
-from mannerly.cli.demo import demo
-from mannerly.cli.exclude import exclude
-from mannerly.cli.explain import explain
-from mannerly.cli.export import export
-from mannerly.cli.forget import forget
-from mannerly.cli.plan import plan
-from mannerly.cli.query import query
-from mannerly.cli.report import report
-from mannerly.cli.search import search
-from mannerly.cli.selftest import selftest
-from mannerly.cli.show import show
-from mannerly.cli.simweb import simweb
-from mannerly.cli.status import status
 from mannerly.errors import MannerlyError, UsageError
 
+COMMANDS = (
+    "crawl",
+    "status",
+    "query",
+    "show",
+    "search",
+    "export",
+    "explain",
+    "audit",
+    "report",
+    "check",
+    "exclude",
+    "forget",
+    "migrate",
+    "plan",
+    "demo",
+    "selftest",
+    "simweb",
+    "crawl-process",
+)
+"""Each is in a module of its name, and has its name there."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class Commands(click.Group):
+    """Imports a command when it is asked for: all of them together take a second, most of them
+    need little, and a crawl is made of many processes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command = getattr(import_module(f"mannerly.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="mannerly")
 def app() -> None:
     """Mannerly: a polite, fast, crash-proof web crawler.
@@ -33,29 +58,6 @@ def app() -> None:
     Start with `mannerly demo`, then
     `mannerly crawl --seed-file domains.txt --email you@example.org`.
     """
-
-
-COMMANDS = (
-    crawl,
-    status,
-    query,
-    show,
-    search,
-    export,
-    report,
-    explain,
-    audit,
-    check,
-    exclude,
-    forget,
-    plan,
-    demo,
-    selftest,
-    simweb,
-    crawl_process,
-)
-for command in COMMANDS:
-    app.add_command(command)
 
 
 def main() -> None:

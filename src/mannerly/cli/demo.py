@@ -13,7 +13,7 @@ import click
 from mannerly.cli.crawl import run
 from mannerly.config import load
 from mannerly.errors import MannerlyError, UsageError
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 
 MARK = ".mannerly-demo"
 """A file that says: this directory is the demo's, it may be replaced."""

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from mannerly.engine.careful import NoNote, Note
 from mannerly.engine.consumer import NOBODY, Consumer, Response
 from mannerly.engine.graph import link_record
 from mannerly.engine.novelty import Novelty
@@ -40,9 +41,15 @@ class PageReader:
     """Turns responses into records. One parse per page."""
 
     def __init__(
-        self, plan: EnginePlan, sieve: Sieve, agent: str, consumer: Consumer = NOBODY
+        self,
+        plan: EnginePlan,
+        sieve: Sieve,
+        agent: str,
+        consumer: Consumer = NOBODY,
+        note: Note | None = None,
     ) -> None:
         self._consumer = consumer
+        self._note = note or NoNote()
         self._plan = plan
         self._sieve = sieve
         self._agent = agent
@@ -57,6 +64,19 @@ class PageReader:
         basis: Basis = NOTHING,
     ) -> Reading:
         """A 2xx response, asked for as `basis` allows: what to store and what to follow."""
+        self._note.begin(url.hash)
+        try:
+            return self._read(fetched, url, lease, fetched_at, basis)
+        finally:
+            self._note.end()
+
+    def is_deadly(self, url: QueuedUrl) -> bool:
+        """Has reading it ended so many processes that it is not even asked for?"""
+        return url.hash in self._note.deadly
+
+    def _read(
+        self, fetched: Fetched, url: QueuedUrl, lease: Lease, fetched_at: float, basis: Basis
+    ) -> Reading:
         content_type = fetched.header("content-type")
         decoded = decode(fetched.body, fetched.header("content-encoding"), self._plan.body_limit)
         parsed = parse(

@@ -53,6 +53,9 @@ NO_SERVER = frozenset(
 """There was nobody to ask for robots.txt: the failure is the URL's own, not that of robots.txt."""
 
 
+DEADLY = "each time it was read, our process died"
+
+
 class Ended(NamedTuple):
     """The visit is over."""
 
@@ -126,6 +129,9 @@ class Visitor:
                 break  # another origin is another visit
             if self._sieve.excluded(url.url, seat.lease.site):
                 self._settle(seat, url, Outcome.EXCLUDED, detail="on the exclusion list")
+                continue
+            if self._reader.is_deadly(url):
+                self._settle(seat, url, Outcome.BROKEN, detail=DEADLY)
                 continue
             # What was read in this visit holds for all of it, however soon it gets stale.
             answer = self._gate.ask(origin) if read is None else read

@@ -23,7 +23,7 @@ from mannerly.observe import operations
 from mannerly.opening import existing_crawl
 from mannerly.politeness.gate import GiveUp, KnownRobots, MustFetch, Wait, ask, version_of
 from mannerly.politeness.robots import parse_robots
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import (
     Closed,
     Exclusions,

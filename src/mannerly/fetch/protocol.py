@@ -3,10 +3,14 @@
 import asyncio
 import select
 import socket
+import struct
+from contextlib import suppress
 from typing import cast
 
 from mannerly.fetch.contract import TlsFacts
 from mannerly.fetch.response import ResponseReader
+
+_DROP_AND_RESET = struct.pack("ii", 1, 0)
 
 
 class Connection(asyncio.Protocol):
@@ -80,7 +84,17 @@ class Connection(asyncio.Protocol):
         """Close at once. `close` would hold the descriptor for the TLS farewell of a peer that may
         never answer. May be called twice."""
         if self._transport is not None:
+            if self._reader is not None and not self._reader.started:
+                self._take_back(self._transport)
             self._transport.abort()
+
+    def _take_back(self, transport: asyncio.Transport) -> None:
+        """Nothing of the request is to be delivered from now on. Where the network was away, the
+        kernel would go on sending it for a minute or two after we have closed, and the server would
+        be asked in the middle of whatever the site's next holder does."""
+        opened = cast("socket.socket", transport.get_extra_info("socket"))
+        with suppress(OSError):
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DROP_AND_RESET)
 
     def forget(self) -> None:
         """It never came to be. A time-out that strikes just when the socket is connected makes

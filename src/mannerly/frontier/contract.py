@@ -22,7 +22,8 @@ Guarantees, on every engine and with any number of processes:
    that of `add` per URL at most logarithmically.
 7. No verb waits for a lease to end, and no two verbs deadlock.
 
-Durations cross this border, instants never do: the frontier's own clock decides.
+Durations cross this border, instants never do: the frontier's own clock decides. (But for `clock`,
+`export` and `restore`, by which a whole crawl goes to another clock.)
 
 **What may be sent again.** After a `FrontierError` (the disk or the database is in trouble) the
 same call may be made again, with the same arguments, and nothing happens twice. A lease whose
@@ -31,11 +32,12 @@ nothing was applied, and repeating it will not help. What is final: a settled ou
 site, a dropped URL (until it is found again and there is room).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from enum import StrEnum
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
+from mannerly.frontier.rows import ClockReading, Part, Row
 from mannerly.model import (
     Commit,
     FrontierStats,
@@ -154,6 +156,9 @@ class Kind(StrEnum):
     SETTLED = "settled"
 
 
+MOVED_TO = "moved_to"
+"""The setting that says where a crawl went."""
+
 Cursor = tuple[int, ...]
 """Where a listing goes on. Opaque; fits the engine and the listing that gave it."""
 
@@ -212,7 +217,8 @@ class Frontier(Protocol):
         handle or is dead: others who clear meanwhile get a `CrawlBusyError`, and change nothing."""
 
     async def enlist(self, label: str) -> int:
-        """Register this process as a writer (id > 0, random). `label` is for people: host, pid."""
+        """Register this process as a writer (id > 0, random). `label` is for people: host, pid.
+        `CrawlMovedError` if the crawl was handed over."""
 
     async def writer_state(self, writer: int) -> WriterState | None:
         """How far a writer came. None: never heard of, or its row was cleared."""
@@ -313,3 +319,25 @@ class Frontier(Protocol):
 
     async def stats(self) -> FrontierStats:
         """Counts over the whole crawl, exact at one moment."""
+
+    async def hand_over(self, to: str) -> None:
+        """The crawl goes on elsewhere; `to` says where, for people, and stays among the settings
+        (`MOVED_TO`). Atomic: every writer is retired and every lease ends, each site rests for as
+        long as it would have, and nobody is enlisted from then on. So nothing changes here any
+        more but what `add` and `exclude` are still sent for. `to=''` takes it back. May be sent
+        again. `NoCrawlError` if there is no crawl."""
+
+    async def clock(self) -> ClockReading:
+        """Now, on the frontier's clock."""
+
+    def export(self, part: Part) -> AsyncIterator[Sequence[Row]]:
+        """All rows of one part, in portions, each a consistent view of its own. The listing as a
+        whole is one of a crawl that was handed over; with others at work it may contradict itself.
+        Pending and spilt URLs come with the `number` of their site rising, in the order of their
+        places. Memory is bounded by the portion, which is short where rows are long."""
+
+    async def restore(self, rows: Sequence[Row]) -> None:
+        """Take rows as they are, of one kind: sites before all that is said of them, URLs at the
+        places that they have, counts (`CountRow`) as what they are from then on. Places that are
+        given later are behind these. Only between `clear` and `create`, by who cleared; after an
+        error clear and begin again. Durable when `create` has returned."""

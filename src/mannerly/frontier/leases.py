@@ -1,11 +1,12 @@
-"""What every engine makes leases of, and asks of what is settled under them. Pure."""
+"""What every engine makes leases of, asks of what is settled under them, and answers to who comes
+too late. Pure."""
 
 import math
 import random
 from array import array
 from collections.abc import Iterable
 
-from mannerly.errors import FrontierMisuseError
+from mannerly.errors import CrawlMovedError, FrontierMisuseError
 from mannerly.model import Outcome, Settled
 
 NOT_FINAL = frozenset({Outcome.PENDING, Outcome.NOT_SENT})
@@ -26,3 +27,10 @@ def duration_ms(seconds: float) -> int:
 def require_final(settled: Iterable[Settled]) -> None:
     if any(part.outcome in NOT_FINAL for part in settled):
         raise FrontierMisuseError("a URL cannot be settled as PENDING or NOT_SENT; defer it")
+
+
+def moved_error(place: str, to: str) -> CrawlMovedError:
+    return CrawlMovedError(
+        f"the crawl in {place} was moved; go on with {to} (if the move was cut off, run `mannerly "
+        "migrate` again)"
+    )

@@ -20,6 +20,7 @@ enum {
     FRAME = 16,
     FALLBACK = 32,
     PREFORMATTED = 64,
+    SCRIPT = 128,
 };
 
 static inline int is_letter(unsigned char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
@@ -156,7 +157,10 @@ static int separates(const char *name, const char *end, int closing, Survey *sur
     case N4('m', 'e', 't', 'a'): case N4('p', 'a', 't', 'h'): case N4('r', 'u', 'b', 'y'):
     case N4('s', 'a', 'm', 'p'): case N4('s', 'p', 'a', 'n'): case N4('t', 'i', 'm', 'e'):
     case N5('i', 'n', 'p', 'u', 't'): case N5('l', 'a', 'b', 'e', 'l'):
-    case N6('s', 'c', 'r', 'i', 'p', 't'): case N7('a', 'c', 'r', 'o', 'n', 'y', 'm'):
+    case N7('a', 'c', 'r', 'o', 'n', 'y', 'm'):
+        return 0;
+    case N6('s', 'c', 'r', 'i', 'p', 't'):
+        survey->seen |= SCRIPT;
         return 0;
     case N6('i', 'f', 'r', 'a', 'm', 'e'):
         survey->seen |= IFRAME;

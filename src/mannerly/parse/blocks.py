@@ -41,6 +41,7 @@ class Seen(IntFlag):
     FALLBACK = 32
     """`<noscript>`, `<noframes>`, `<noembed>`: for who does not know something."""
     PREFORMATTED = 64
+    SCRIPT = 128
 
 
 class Marked(NamedTuple):

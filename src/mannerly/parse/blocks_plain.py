@@ -52,6 +52,7 @@ _SEEN: Final = tuple(
             rb"</?frame[\s>/]",
             rb"</?no(?:script|frames|embed)[\s>/]",
             rb"<pre[\s>]",
+            rb"</?script[\s>/]",
         )
     )
 )

@@ -81,7 +81,9 @@ class PageFacts:
         if tag in _UNSEEN:
             self._unseen.append(node)
         elif tag in _HEADINGS:
-            if len(self._headings) + len(page.headings) < MAX_HEADINGS:
+            # A node is given for each selector that it matches, so one with a `href` comes twice.
+            again = self._headings and self._headings[-1][1].mem_id == node.mem_id
+            if not again and len(self._headings) + len(page.headings) < MAX_HEADINGS:
                 self._headings.append((_HEADINGS[tag], node))
         elif tag == "meta":
             self._read_meta(node.attributes)

@@ -2,7 +2,7 @@
 
 Lexbor builds the tree, and one query finds everything that is wanted of it. Each further selector
 in a query costs more than looking for a tag in the source, so the rare ones are asked for only
-where they are.
+where they are. What nobody reads is left out before (`bare`).
 """
 
 import re
@@ -13,6 +13,7 @@ import pcre2
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from mannerly.parse.anchors import anchors_of
+from mannerly.parse.bare import Left, bared
 from mannerly.parse.blocks import Seen, lines, marked
 from mannerly.parse.charset import to_utf8
 from mannerly.parse.contract import Parsed
@@ -23,7 +24,7 @@ from mannerly.parse.facts import PageFacts
 MAX_LINKS = 5_000
 MAX_TEXT = 1_000_000
 
-_WANTED = "[href],meta,title,script"
+_WANTED = "[href],meta,title"
 _RARE: Final = (
     (Seen.TOP_HEADINGS, ",h1,h2,h3"),
     (Seen.LOW_HEADINGS, ",h4,h5,h6"),
@@ -31,17 +32,19 @@ _RARE: Final = (
     (Seen.IFRAME, ",iframe"),
     (Seen.FRAME, ",frame"),
     (Seen.FALLBACK, ",noscript,noframes,noembed"),
+    (Seen.SCRIPT, ",script"),
 )
 _SELECTORS: Final = [
     _WANTED + "".join(names for one, names in _RARE if one & seen) for seen in range(2 ** len(Seen))
 ]
 """By what was seen."""
-_HIDING: Final = tuple(
-    (pcre2.compile(source, pcre2.IGNORECASE, jit=True), selectors)
-    for source, selectors in (
-        (rb"hidden[\s=>/]", "[hidden],[aria-hidden=true i]"),
-        (rb"display\s*+:\s*+none", '[style*="display:none" i],[style*="display: none" i]'),
-    )
+_HIDING: Final = (
+    (Left.HIDDEN, "[hidden],[aria-hidden=true i]"),
+    (Left.DISPLAY, '[style*="display:none" i],[style*="display: none" i]'),
+)
+_HIDING_WORDS: Final = (
+    (Left.HIDDEN, pcre2.compile(rb"hidden[\s=>/]", pcre2.IGNORECASE, jit=True)),
+    (Left.DISPLAY, pcre2.compile(rb"display\s*+:\s*+none", pcre2.IGNORECASE, jit=True)),
 )
 _NEVER_HIDDEN = frozenset(("html", "body"))
 _LANGUAGE = re.compile(r"[a-z]{1,8}(?:[-_][a-z0-9]{1,8}){0,4}")
@@ -61,7 +64,8 @@ def parse_html(
     page = Parsed(charset=charset)
     facts = PageFacts(page, agent, max_links)
     texts = []
-    for piece in pieces_of(source):
+    bare, left = bared(source)
+    for piece in pieces_of(bare, left):
         # The tree is gone before the next one is made.
         if text := _read(piece, facts, max_text, anchors=anchors):
             texts.append(text)
@@ -79,19 +83,21 @@ class Piece(NamedTuple):
     seen: int
     """`Seen`."""
     first: bool
+    left: int
+    """`Left`."""
 
     def tree(self) -> LexborHTMLParser:
         """In bounded time and memory."""
         return LexborHTMLParser(self.source, options=LexborDocumentOptions.WO_EVENTS)
 
 
-def pieces_of(source: bytes) -> Iterator[Piece]:
-    """Of a UTF-8 document."""
+def pieces_of(source: bytes, left: int = Left.REST) -> Iterator[Piece]:
+    """Of a UTF-8 document, as it is or bare."""
     # Marked first: what is renamed to defuse it is no longer known to be inline.
     whole = marked(source)
     tags = min(whole.tags, MAX_TAGS)
     for n, piece in enumerate(pieces(whole)):
-        yield Piece(defused(piece, tags, whole.left_open), whole.seen, first=n == 0)
+        yield Piece(defused(piece, tags, whole.left_open), whole.seen, n == 0, left)
 
 
 def _read(piece: Piece, facts: PageFacts, max_text: int, *, anchors: bool) -> str:
@@ -100,19 +106,24 @@ def _read(piece: Piece, facts: PageFacts, max_text: int, *, anchors: bool) -> st
     if piece.first:
         facts.page.language = _language(tree)
     if anchors:
+        if piece.seen & (Seen.SCRIPT | Seen.STYLE):
+            for node in tree.css("script,style"):
+                node.decompose()
         facts.add_anchors(anchors_of(tree, facts.max_links))
     for node in facts.read(tree.css(_SELECTORS[piece.seen])):
         node.decompose()
-    remove_hidden(tree, piece.source)
+    remove_hidden(tree, piece)
     facts.read_headings()
     return lines(tree.body.text_lexbor(), max_text) if tree.body is not None else ""
 
 
-def remove_hidden(tree: LexborHTMLParser, source: bytes) -> None:
+def remove_hidden(tree: LexborHTMLParser, piece: Piece) -> None:
     """Take out of the tree what its own markup hides. Style sheets are not looked at."""
-    hiding = [names for seen, names in _HIDING if seen.search(source)]
-    if hiding:
-        for node in tree.css(",".join(hiding)):
+    left = piece.left
+    if left & Left.REST:
+        left = sum(one for one, words in _HIDING_WORDS if words.search(piece.source))
+    if left:
+        for node in tree.css(",".join(names for one, names in _HIDING if one & left)):
             if node.tag not in _NEVER_HIDDEN:
                 node.decompose()
 

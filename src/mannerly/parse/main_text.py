@@ -59,7 +59,7 @@ def main_text(body: bytes, content_type: str, *, max_text: int = MAX_TEXT) -> st
         return ""
     for node in tree.css(_UNSEEN):
         node.decompose()
-    remove_hidden(tree, piece.source)
+    remove_hidden(tree, piece)
     part = _main_part(tree)
     for node in (part or root).css(_APART):
         node.decompose()

@@ -17,8 +17,8 @@ from pathlib import Path
 import duckdb
 
 from mannerly.errors import NoCrawlError
-from mannerly.store import open_store
 from mannerly.store.layout import Layout
+from mannerly.store.read import open_store
 
 # What is not a page is one of three things: somebody said no, it led elsewhere, or it failed.
 _SITES = """\

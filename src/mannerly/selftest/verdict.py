@@ -9,7 +9,7 @@ from mannerly.simweb.answer import Kind
 from mannerly.simweb.judge import ROBOTS, Gap, Required, Violation
 from mannerly.simweb.spacing import Spacing
 from mannerly.simweb.web import Web
-from mannerly.store import open_store
+from mannerly.store.read import open_store
 from mannerly.url import SiteKey
 
 

@@ -7,6 +7,7 @@ import socket
 import ssl
 import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,28 @@ async def test_cancelled_get_closes_its_socket() -> None:
             await task
         await server.all_gone()
         assert transport.open_connections == 0
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_request_that_is_given_up_is_taken_back(run: Callable[..., None]) -> None:
+    """The server sees a reset, not an end: the kernel delivers nothing of it later either."""
+
+    def asked(listener: socket.socket) -> socket.socket:
+        connection, _ = listener.accept()
+        assert connection.recv(10_000).startswith(b"GET / ")
+        return connection
+
+    async def give_up(listener: socket.socket) -> None:
+        async with transport_to(listener.getsockname()[1]) as transport:
+            asking = asyncio.create_task(fetch(transport.open(SITE)))
+            connection = await asyncio.to_thread(asked, listener)
+            asking.cancel()
+            await asyncio.wait([asking])
+        with connection, pytest.raises(ConnectionResetError):
+            connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        run(give_up(listener))
 
 
 async def test_aclose_ends_what_is_under_way() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from mannerly.evidence import RequestRecord
 from mannerly.records import Exchange, FetchRecord, PageRecord
-from mannerly.store import open_store
 from mannerly.store.disk import Disk
+from mannerly.store.read import open_store
 
 
 class StillClock:

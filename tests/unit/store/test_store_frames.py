@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.errors import SchemaError, StoreError
-from mannerly.store import JournalStore, Rows, frames, open_store, recover
+from mannerly.store import JournalStore, Rows, frames, recover
 from mannerly.store.frames import Kind, Part
 from mannerly.store.layout import Layout
+from mannerly.store.read import open_store
 from mannerly.store.segments import read_segment
 from mannerly.store.tables import FETCHES, PAGES, encode
 from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen

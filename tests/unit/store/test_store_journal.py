@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from mannerly.errors import CrawlBusyError, StoreError
-from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
+from mannerly.store import JournalStore, Rows, dead_writers, recover
+from mannerly.store.read import open_store
 from tests.unit.store.store_records import (
     FailingDisk,
     StillClock,

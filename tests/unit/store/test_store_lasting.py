@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from mannerly.store import JournalStore, Rows, dead_writers, open_store, recover
+from mannerly.store import JournalStore, Rows, dead_writers, recover
 from mannerly.store.layout import Layout
+from mannerly.store.read import open_store
 from tests.unit.engine.runs import run_of
 from tests.unit.store.store_records import StillClock, fetch, page, request, seen
 

@@ -11,8 +11,9 @@ import pytest
 
 from mannerly.errors import NoCrawlError
 from mannerly.records import FetchRecord, PageRecord
-from mannerly.store import JournalStore, Rows, open_store, segments
+from mannerly.store import JournalStore, Rows, segments
 from mannerly.store.layout import Layout
+from mannerly.store.read import open_store
 from mannerly.store.tables import PAGES, VIEWS
 from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen
 

@@ -42,5 +42,6 @@ TOPICS = (
     "processes",
     "crowds",
     "migrating",
+    "moving",
 )
 """The modules that hold tests."""

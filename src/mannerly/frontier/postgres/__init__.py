@@ -7,6 +7,7 @@ floor.py         where the walk to the first ready site begins
 committing.py    commit
 sites.py         sites by name; exclude
 writers.py       enlist, writer_state, retire
+moving.py        hand_over, export, restore
 listing.py       explain, iterate, iterate_sites, find_sites
 counting.py      tallies and stats
 budgets.py       a site's counts, its lock, its spill

@@ -8,13 +8,15 @@ begun in between.
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from mannerly.errors import CrawlBusyError, CrawlExistsError, FrontierError
-from mannerly.frontier.postgres import statements
+from mannerly.errors import CrawlBusyError, CrawlExistsError, FrontierError, FrontierMisuseError
+from mannerly.frontier.postgres import moving, statements
 from mannerly.frontier.postgres.arrays import Texts
 from mannerly.frontier.postgres.session import Session
 from mannerly.frontier.postgres.trouble import LOCKED
+from mannerly.frontier.rows import Row
+from mannerly.frontier.site_ids import SiteIds
 
 BEGINNER = "beginner"
 """The one setting of a crawl that is not created yet."""
@@ -34,12 +36,16 @@ class Beginning:
         for tries_left in reversed(range(CLEAR_TRIES)):
             try:
                 self._clear_at_once()
+            except CrawlBusyError:
+                # The server may not have noticed yet that the one before is gone.
+                if not tries_left:
+                    raise
             except FrontierError as exc:
                 if not tries_left or not isinstance(exc.__cause__, LOCKED):
                     raise
-                time.sleep(CLEAR_AGAIN_S)
             else:
                 return
+            time.sleep(CLEAR_AGAIN_S)
 
     def _clear_at_once(self) -> None:
         session = self._session
@@ -61,6 +67,15 @@ class Beginning:
                 transaction.send(statements.ADD_SETTINGS, Texts([BEGINNER]), Texts([token]))
                 transaction.commit()
         self._token = token
+
+    def restore(self, ids: SiteIds, rows: Sequence[Row]) -> None:
+        session = self._session
+        with session.writing() as transaction:
+            found: dict[str, str] = dict(transaction.ask(statements.SETTINGS))
+            if not self._token or found.get(BEGINNER) != self._token:
+                raise FrontierMisuseError("clear a crawl before it is restored")
+            if rows:
+                moving.restore(ids, transaction, rows)
 
     def create(self, settings: Mapping[str, str], wall_s: float) -> None:
         session = self._session

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
@@ -33,6 +33,7 @@ from mannerly.frontier.postgres import (
     crawlers,
     forgetting,
     listing,
+    moving,
     sites,
     writers,
 )
@@ -42,6 +43,7 @@ from mannerly.frontier.postgres.connection import TimeOuts
 from mannerly.frontier.postgres.leasing import Leaser
 from mannerly.frontier.postgres.session import Session
 from mannerly.frontier.postgres.trouble import AGAIN
+from mannerly.frontier.rows import ClockReading, Part, Row
 from mannerly.frontier.site_ids import SiteIds
 from mannerly.model import (
     Caps,
@@ -213,6 +215,21 @@ class PostgresFrontier:
             lambda: listing.find_sites(self._session, begins, order, skip, limit),
             sites=limit,
         )
+
+    async def hand_over(self, to: str) -> None:
+        await self._run("hand_over", lambda: moving.hand_over(self._session, to))
+
+    async def clock(self) -> ClockReading:
+        return await self._run("clock", lambda: moving.clock(self._session))
+
+    async def export(self, part: Part) -> AsyncIterator[Sequence[Row]]:
+        portions = moving.export(self._session, part)
+        # Not tried again by itself: a listing that failed is at its end.
+        while (rows := await self._executor.run(lambda: next(portions, None))) is not None:
+            yield rows
+
+    async def restore(self, rows: Sequence[Row]) -> None:
+        await self._run("restore", lambda: self._beginning.restore(self._ids, rows), rows=len(rows))
 
     async def stats(self) -> FrontierStats:
         return await self._run("stats", lambda: counting.stats(self._session))

@@ -72,6 +72,13 @@ SETTINGS = "SELECT name, value FROM setting"
 
 FORGET_SETTINGS = "DELETE FROM setting"
 
+FORGET_SETTING = "DELETE FROM setting WHERE name = %s"
+
+SETTING = "SELECT value FROM setting WHERE name = %s"
+
+HOLD_CRAWL = "SELECT FROM crawl FOR SHARE"
+"""`hand_over` waits for it, or it for that."""
+
 TAKE_BEGINNING = "SELECT pg_try_advisory_lock(hashtext('mannerly beginning'), hashtext(%s))"
 """Until the connection ends: who has created a crawl keeps nobody from anything by it."""
 
@@ -469,6 +476,83 @@ WHERE listed.outcome <> 0 ORDER BY listed.site, listed.hash LIMIT %s
 SEEN_END = """
 SELECT site, hash FROM seen WHERE (site, hash) > (%s, %s) ORDER BY site, hash OFFSET %s LIMIT 1
 """
+
+# --- moving ---------------------------------------------------------------------------------
+
+DISCHARGE_ALL = "UPDATE writer SET enlisted = false WHERE enlisted"
+
+FORGET_ALL_CRAWLERS = "DELETE FROM crawler"
+
+END_LEASES = """
+UPDATE clock SET token = 0, holder = 0,
+    has_work = budget.state = 0 AND (budget.pending > 0 OR budget.spilt > 0)
+FROM budget WHERE budget.site = clock.site AND clock.token <> 0
+"""
+"""The ready times stay: who held a lease may be in the middle of a visit."""
+
+EXPORT_SITES = """
+SELECT site.key, state, ready_at, failures, delay, pending, spilt, pages, dropped, site.id
+FROM (SELECT * FROM site WHERE id > %s ORDER BY id LIMIT %s) AS site
+    JOIN budget ON budget.site = site.id JOIN clock ON clock.site = site.id
+ORDER BY site.id
+"""
+
+_EXPORT_WAITING = """
+SELECT site.key, url, hash, depth, listed.priority, listed.seq, source, referrer, {tries},
+    listed.site, listed.priority, listed.seq
+FROM (
+    SELECT * FROM {table} WHERE (site, priority, seq) > (%s, %s, %s)
+    ORDER BY site, priority, seq LIMIT %s
+) AS listed JOIN site ON site.id = listed.site
+ORDER BY listed.site, listed.priority, listed.seq
+"""
+
+EXPORT_PENDING = _EXPORT_WAITING.format(table="queue", tries="tries")
+
+EXPORT_SPILT = _EXPORT_WAITING.format(table="spill", tries="0")
+
+EXPORT_SEEN = """
+SELECT site.key, listed.hash, listed.outcome, listed.site, listed.hash
+FROM (
+    SELECT * FROM seen WHERE (site, hash) > (%s, %s) ORDER BY site, hash LIMIT %s
+) AS listed JOIN site ON site.id = listed.site
+ORDER BY listed.site, listed.hash
+"""
+
+EXPORT_ROBOTS = """
+SELECT site.key, origin, state, body, fetched_at, failures, listed.site, listed.origin
+FROM (
+    SELECT * FROM robots WHERE (site, origin) > (%s, %s) ORDER BY site, origin LIMIT %s
+) AS listed JOIN site ON site.id = listed.site
+ORDER BY listed.site, listed.origin
+"""
+
+EXPORT_WRITERS = """
+SELECT id, label, sequence, refused, id FROM writer WHERE id > %s ORDER BY id LIMIT %s
+"""
+
+RESTORE_CLOCKS = "INSERT INTO clock (site, ready_at, has_work) SELECT * FROM unnest(%s, %s, %s)"
+
+RESTORE_BUDGETS = """
+INSERT INTO budget (site, pending, pages, spilt, dropped, failures, delay, state)
+SELECT * FROM unnest(%s, %s, %s, %s, %s, %s, %s, %s)
+"""
+
+RESTORE_QUEUED = """
+INSERT INTO queue (site, priority, seq, hash, depth, source, referrer, tries, url)
+SELECT * FROM unnest(%s, %s, %s, %s, %s, %s, %s, %s, %s)
+"""
+
+PLACES_BEHIND = "SELECT setval('place', greatest(last_value, %s)) FROM place"
+
+RESTORE_SETTLED = "INSERT INTO seen (site, hash, outcome) SELECT * FROM unnest(%s, %s, %s)"
+
+RESTORE_WRITER = """
+INSERT INTO writer (id, label, sequence, refused, enlisted) VALUES (%s, %s, %s, %s, false)
+ON CONFLICT (id) DO UPDATE SET sequence = excluded.sequence, refused = excluded.refused
+"""
+
+FORGET_TALLY = "DELETE FROM tally"
 
 # --- counts ---------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 
 from mannerly.errors import FrontierMisuseError
-from mannerly.frontier.contract import WriterState
-from mannerly.frontier.leases import duration_ms
+from mannerly.frontier.contract import MOVED_TO, WriterState
+from mannerly.frontier.leases import duration_ms, moved_error
 from mannerly.frontier.postgres import budgets, statements
 from mannerly.frontier.postgres.arrays import Bools, Ints
 from mannerly.frontier.postgres.connection import Row
@@ -18,9 +18,15 @@ def enlist(session: Session, label: str, chance: random.Random) -> int:
         # Drawn again if it is taken: a process that is started anew with the same seed (in
         # simulation) draws the ids of its former life.
         writer = chance.randrange(1, 2**63)
-        with session.writing() as transaction, transaction.round():
-            answer = transaction.send(statements.ENLIST, writer, label)
-            transaction.commit()
+        with session.writing() as transaction:
+            with transaction.round():
+                transaction.send(statements.HOLD_CRAWL)
+                moved = transaction.send(statements.SETTING, MOVED_TO)
+            for (to,) in moved.fetchall():
+                raise moved_error(session.where, to)
+            with transaction.round():
+                answer = transaction.send(statements.ENLIST, writer, label)
+                transaction.commit()
         if answer.rowcount:
             return writer
 

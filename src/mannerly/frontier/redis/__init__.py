@@ -9,6 +9,7 @@ sites.py         enlist, retire, exclude, forget
 crawlers.py      beat, crawlers
 listing.py       explain, robots_of, iterate, iterate_sites, stats
 finding.py       find_sites
+moving.py        hand_over, export, restore
 packing.py       URLs, places, records as bytes
 session.py       calls, finding back to a server that was away
 connection.py    the connection and its time-outs

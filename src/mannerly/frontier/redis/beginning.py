@@ -8,12 +8,14 @@ process may have begun in between.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from mannerly.errors import CrawlBusyError, CrawlExistsError, FrontierError
+from mannerly.frontier.redis import moving
 from mannerly.frontier.redis.packing import BUCKETS
 from mannerly.frontier.redis.session import Session
+from mannerly.frontier.rows import Row
 
 EXISTS, NOT_MINE = -1, -2
 QUEUES = 2000
@@ -66,6 +68,10 @@ class Beginning:
                 f"another process is just beginning a crawl in {where}; join it in a moment, with "
                 "--resume"
             )
+
+    def restore(self, rows: Sequence[Row]) -> None:
+        if rows:
+            moving.restore(self._session, self._mine, rows)
 
     def create(self, settings: Mapping[str, str], wall_s: float) -> None:
         pairs = [part for pair in settings.items() for part in pair]

@@ -3,7 +3,7 @@ depends on here (how the server keeps its log): docs/redis.md."""
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
@@ -34,6 +34,7 @@ from mannerly.frontier.redis import (
     finding,
     leasing,
     listing,
+    moving,
     sites,
 )
 from mannerly.frontier.redis.adding import Batch, total
@@ -41,6 +42,7 @@ from mannerly.frontier.redis.beginning import Beginning
 from mannerly.frontier.redis.connection import TimeOuts
 from mannerly.frontier.redis.library import Library, library
 from mannerly.frontier.redis.session import Session
+from mannerly.frontier.rows import ClockReading, Part, Row
 from mannerly.model import (
     Caps,
     Commit,
@@ -220,6 +222,20 @@ class RedisFrontier:
             lambda: finding.find_sites(self._session, begins, order, skip, limit),
             sites=limit,
         )
+
+    async def hand_over(self, to: str) -> None:
+        await self._run("hand_over", lambda: moving.hand_over(self._session, to))
+
+    async def clock(self) -> ClockReading:
+        return await self._run("clock", lambda: moving.clock(self._session))
+
+    async def export(self, part: Part) -> AsyncIterator[Sequence[Row]]:
+        portions = moving.export(self._session, part)
+        while (rows := await self._executor.run(lambda: next(portions, None))) is not None:
+            yield rows
+
+    async def restore(self, rows: Sequence[Row]) -> None:
+        await self._run("restore", lambda: self._beginning.restore(rows), rows=len(rows))
 
     async def stats(self) -> FrontierStats:
         return await self._run("stats", lambda: listing.stats(self._session))

@@ -15,6 +15,7 @@ from mannerly.model import (
     FrontierStats,
     ListedUrl,
     Outcome,
+    QueuedUrl,
     RobotsRecord,
     SiteFacts,
     SiteState,
@@ -25,6 +26,8 @@ from mannerly.model import (
 SPILT = 255
 """Stands for an outcome in the leaves of what was seen."""
 NO_SITE, NOT_SEEN = -2, -1
+IDS = 2**40
+"""More than a bucket ever has sites."""
 
 
 def explain(session: Session, name: str, hash_: int) -> UrlFacts:
@@ -94,21 +97,32 @@ def _to(bucket: int, first: int) -> Cursor | None:
 
 
 def _waiting(session: Session, kind: Kind, after: Cursor, limit: int) -> UrlPortion:
-    is_spill = kind is Kind.SPILT
-    state = UrlState.SPILT if is_spill else UrlState.PENDING
+    state = UrlState.SPILT if kind is Kind.SPILT else UrlState.PENDING
+    found, to = waiting(session, kind, after, limit)
+    urls = [
+        ListedUrl(site, queued.hash, state, Outcome.PENDING, queued)
+        for _, site, rows in found
+        for queued in rows
+    ]
+    return UrlPortion(urls, to)
+
+
+def waiting(
+    session: Session, kind: Kind, after: Cursor, limit: int, *, with_excluded: bool = False
+) -> tuple[list[tuple[int, str, list[QueuedUrl]]], Cursor | None]:
+    """URLs by site, each with the site's place in the listing; and where it goes on."""
     bucket, first, *place = after
     start = place[0] if place else "-inf"
-    *end, found = session.call("waiting", bucket, first, start, limit, int(is_spill))[3:]
-    urls: list[ListedUrl] = []
+    flags = (int(kind is Kind.SPILT), int(with_excluded))
+    *end, found = session.call("waiting", bucket, first, start, limit, *flags)[3:]
+    listed: list[tuple[int, str, list[QueuedUrl]]] = []
     last: Cursor = after
     for name, in_bucket, id_, rows in found:
-        site = name.decode()
-        urls += [
-            ListedUrl(site, queued.hash, state, Outcome.PENDING, queued)
-            for queued in packing.queued_urls(rows)
-        ]
+        number = in_bucket * IDS + int(id_)
+        listed.append((number, name.decode(), packing.queued_urls(rows)))
         last = (in_bucket, int(id_), int(rows[-1]))
-    return UrlPortion(urls, last if len(urls) >= limit else _to(*end))
+    is_full = sum(len(urls) for _, _, urls in listed) >= limit
+    return listed, last if is_full else _to(*end)
 
 
 def _settled(session: Session, kind: Kind, after: Cursor, limit: int) -> UrlPortion:

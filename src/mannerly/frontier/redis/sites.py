@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 from mannerly.frontier.contract import Excluded, Forgotten, WriterState
-from mannerly.frontier.leases import duration_ms
+from mannerly.frontier.leases import duration_ms, moved_error
 from mannerly.frontier.redis import packing
 from mannerly.frontier.redis.connection import Part
 from mannerly.frontier.redis.session import Session
@@ -18,7 +18,10 @@ def enlist(session: Session, label: str, chance: random.Random) -> int:
         # Drawn again if it is taken: a process that is started anew with the same seed (in
         # simulation) draws the ids of its former life.
         writer = chance.randrange(1, 2**63)
-        if session.call("enlist", writer, label)[3]:
+        is_new, moved_to = session.call("enlist", writer, label)[3:]
+        if moved_to:
+            raise moved_error(session.where, moved_to.decode())
+        if is_new:
             return writer
 
 

@@ -7,6 +7,7 @@ committing.py    commit
 excluding.py     exclude
 looking.py       explain, iterate
 writers.py       enlist, writer_state, retire
+moving.py        hand_over, export, restore
 tally.py         tallies and stats
 counts.py        a site's counts and its spill
 database.py      the connection, transactions, the write-ahead log

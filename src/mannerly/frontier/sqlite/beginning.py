@@ -8,10 +8,11 @@ settings hold its token meanwhile, so that a crawl is created only by who cleare
 import fcntl
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from mannerly.errors import CrawlBusyError, CrawlExistsError
-from mannerly.frontier.sqlite import statements
+from mannerly.errors import CrawlBusyError, CrawlExistsError, FrontierMisuseError
+from mannerly.frontier.rows import Row
+from mannerly.frontier.sqlite import moving, statements
 from mannerly.frontier.sqlite.database import Database
 
 BEGINNER = "beginner"
@@ -53,6 +54,15 @@ class Beginning:
             transaction.execute(statements.CREATE, (wall_s,))
             transaction.executemany(statements.ADD_SETTING, sorted(settings.items()))
         self.close()
+
+    def restore(self, database: Database, rows: Sequence[Row]) -> None:
+        """Made durable by `create`: whatever is missing then was never begun."""
+        with database.writing("restore", durable=False, rows=len(rows)) as transaction:
+            before = dict(transaction.execute(statements.SETTINGS))
+            if not self._token or before.get(BEGINNER) != self._token:
+                raise FrontierMisuseError("clear a crawl before it is restored")
+            if rows:
+                moving.restore(transaction, rows)
 
     def close(self) -> None:
         if self._lock is not None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +25,7 @@ from mannerly.frontier.contract import (
     UrlPortion,
     WriterState,
 )
+from mannerly.frontier.rows import ClockReading, Part, Row
 from mannerly.frontier.site_ids import SiteIds
 from mannerly.frontier.sqlite import (
     beginning,
@@ -34,6 +35,7 @@ from mannerly.frontier.sqlite import (
     forgetting,
     leasing,
     looking,
+    moving,
     tally,
     writers,
 )
@@ -206,6 +208,20 @@ class SqliteFrontier:
 
     async def stats(self) -> FrontierStats:
         return await self._run(tally.stats)
+
+    async def hand_over(self, to: str) -> None:
+        await self._run(lambda database: moving.hand_over(database, to))
+
+    async def clock(self) -> ClockReading:
+        return await self._run(moving.clock)
+
+    async def export(self, part: Part) -> AsyncIterator[Sequence[Row]]:
+        portions = await self._run(lambda database: moving.export(database, part))
+        while (rows := await self._executor.run(lambda: next(portions, None))) is not None:
+            yield rows
+
+    async def restore(self, rows: Sequence[Row]) -> None:
+        await self._run(lambda database: self._beginning.restore(database, rows))
 
     async def _run(self, work: Callable[[Database], T], *, urgent: bool = False) -> T:
         database = self._database

@@ -32,6 +32,10 @@ SETTINGS = "SELECT name, value FROM setting"
 
 FORGET_SETTINGS = "DELETE FROM setting"
 
+FORGET_SETTING = "DELETE FROM setting WHERE name = ?"
+
+HAS_SETTING = "SELECT value FROM setting WHERE name = ?"
+
 DELAY = "SELECT value FROM setting WHERE name = 'delay_s'"
 
 CLEAR = tuple(
@@ -378,6 +382,77 @@ FROM seen CROSS JOIN site ON site.id = seen.site
 WHERE (seen.site, seen.hash) > (?, ?) AND seen.outcome != 0
 ORDER BY seen.site, seen.hash LIMIT ?
 """
+
+# --- moving ---------------------------------------------------------------------------------
+
+DISCHARGE_ALL = "UPDATE writer SET enlisted = 0 WHERE enlisted"
+
+FORGET_ALL_CRAWLERS = "DELETE FROM crawler"
+
+END_LEASES = """
+UPDATE clock SET token = 0, holder = 0, has_work = (state = 0 AND (pending > 0 OR spilt > 0))
+WHERE token != 0
+"""
+"""The ready times stay: who held a lease may be in the middle of a visit."""
+
+EXPORT_SITES = """
+SELECT site.key, state, ready_at, failures, delay, pending, spilt, pages, dropped, site.id
+FROM site CROSS JOIN clock ON clock.site = site.id WHERE site.id > ? ORDER BY site.id LIMIT ?
+"""
+
+EXPORT_PENDING = """
+SELECT site.key, q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, q.tries,
+    q.site, q.priority, q.seq
+FROM queue AS q CROSS JOIN clock ON clock.site = q.site CROSS JOIN site ON site.id = q.site
+WHERE (q.site, q.priority, q.seq) > (?, ?, ?)
+    AND (q.priority, q.seq) > (clock.front_priority, clock.front_seq)
+ORDER BY q.site, q.priority, q.seq LIMIT ?
+"""
+
+EXPORT_SPILT = """
+SELECT site.key, q.url, q.hash, q.depth, q.priority, q.seq, q.source, q.referrer, 0,
+    q.site, q.priority, q.seq
+FROM spill AS q CROSS JOIN site ON site.id = q.site
+WHERE (q.site, q.priority, q.seq) > (?, ?, ?) ORDER BY q.site, q.priority, q.seq LIMIT ?
+"""
+
+EXPORT_SETTLED = """
+SELECT site.key, seen.hash, seen.outcome, seen.site, seen.hash
+FROM seen CROSS JOIN site ON site.id = seen.site
+WHERE (seen.site, seen.hash) > (?, ?) AND seen.outcome != 0
+ORDER BY seen.site, seen.hash LIMIT ?
+"""
+
+EXPORT_ROBOTS = """
+SELECT site.key, origin, state, body, fetched_at, failures, robots.rowid
+FROM robots CROSS JOIN site ON site.id = robots.site
+WHERE robots.rowid > ? ORDER BY robots.rowid LIMIT ?
+"""
+
+EXPORT_WRITERS = """
+SELECT id, label, sequence, refused, id FROM writer WHERE id > ? ORDER BY id LIMIT ?
+"""
+
+RESTORE_SITE = "INSERT INTO site (key) VALUES (?)"
+
+RESTORE_CLOCK = """
+INSERT INTO clock
+    (state, ready_at, failures, delay, pending, spilt, pages, dropped, has_work, site)
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, id FROM site WHERE key = ?
+"""
+
+RESTORE_QUEUED = """
+INSERT INTO queue (site, priority, seq, hash, url, depth, source, referrer, tries)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+RESTORE_SETTLED = "INSERT INTO seen (site, hash, outcome) VALUES (?, ?, ?)"
+
+RESTORE_WRITER = """
+INSERT OR REPLACE INTO writer (id, label, sequence, refused, enlisted) VALUES (?, ?, ?, ?, 0)
+"""
+
+FORGET_TALLY = "DELETE FROM tally"
 
 # --- counts ---------------------------------------------------------------------------------
 

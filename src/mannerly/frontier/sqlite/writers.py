@@ -4,14 +4,17 @@ import json
 import random
 
 from mannerly.errors import FrontierMisuseError
-from mannerly.frontier.contract import WriterState
-from mannerly.frontier.leases import duration_ms
+from mannerly.frontier.contract import MOVED_TO, WriterState
+from mannerly.frontier.leases import duration_ms, moved_error
 from mannerly.frontier.sqlite import statements
 from mannerly.frontier.sqlite.database import Database, Transaction
 
 
 def enlist(database: Database, label: str, chance: random.Random) -> int:
     with database.writing("enlist") as transaction:
+        moved = transaction.execute(statements.HAS_SETTING, (MOVED_TO,)).fetchone()
+        if moved is not None:
+            raise moved_error(str(database.path), moved[0])
         while True:
             # Drawn again if it is taken: a process that is started anew with the same seed (in
             # simulation) draws the ids of its former life.

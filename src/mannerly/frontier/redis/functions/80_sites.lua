@@ -3,9 +3,11 @@
 local function enlist(_, args)
   local call, read = begin(args)
   local writer, label = read(), read()
+  local to = redis.call('HGET', call.settings, 'moved_to')
+  if to then return answer(call, 0, to) end
   local new = redis.call('HSETNX', call.writers, writer, struct.pack(WRITER, 1, 0))
   if new == 1 then redis.call('HSET', call.labels, writer, label) end
-  return answer(call, new)
+  return answer(call, new, '')
 end
 
 local function bring_back(call, bucket, id, rest_ms)

@@ -60,15 +60,16 @@ local function walk(call, number, first, visit)
   return BUCKETS, 1
 end
 
--- Pending or spilt URLs, from behind a place of the first site on.
+-- Pending or spilt URLs, from behind a place of the first site on. Those of excluded sites wait in
+-- vain, and are left out unless they are asked for.
 local function waiting(_, args)
   local call, read = begin(args)
   local number, first, after = tonumber(read()), tonumber(read()), read()
-  local limit, is_spill = tonumber(read()), read() == '1'
+  local limit, is_spill, all = tonumber(read()), read() == '1', read() == '1'
   local found = {}
   local to_bucket, to_id = walk(call, number, first, function(bucket, site)
     local waits_here = is_spill and site.spilt or site.pending
-    if site.state ~= EXCLUDED and waits_here > 0 then
+    if (all or site.state ~= EXCLUDED) and waits_here > 0 then
       local is_first = bucket.number == number and tonumber(site.id) == first
       local key = (is_spill and bucket.spill or bucket.queue) .. site.id
       local rows = redis.call('ZRANGE', key, is_first and '(' .. after or '-inf', '+inf', 'BYSCORE',

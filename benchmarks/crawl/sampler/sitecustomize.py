@@ -1,0 +1,103 @@
+"""Loaded by every Python process of a measured crawl, as this folder is in its PYTHONPATH: tells at
+its end where its CPU time went, in a file of its own in `STAGES_DIR`.
+
+The main thread is sampled by a timer of CPU time. What it has used since the sample before counts
+for the stage in which it is found: that of the innermost module that has one. The other threads
+count as a whole, by their names. The crawler itself knows nothing of this, and pays about 0.5 %.
+"""
+
+import atexit
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+
+SAMPLE_S = 0.002
+STAGES = {
+    "mannerly.fetch.decode": "decode",
+    "mannerly.fetch": "fetch",
+    "mannerly.parse.simhash": "copies",
+    "mannerly.engine.novelty": "copies",
+    "mannerly.engine.twins": "copies",
+    "mannerly.parse": "parse",
+    "mannerly.url": "urls",
+    "mannerly.engine.sieve": "urls",
+    "mannerly.politeness": "robots",
+    "mannerly.engine.robots": "robots",
+    "mannerly.engine.robots_reader": "robots",
+    "mannerly.engine.gatekeeper": "robots",
+    "mannerly.frontier": "frontier",
+    "mannerly.store": "store",
+    "mannerly.observe": "observe",
+    "mannerly.watching": "observe",
+    "mannerly.engine": "engine",
+}
+"""By the longest name that fits; what has none is the loop's own."""
+THREADS = {"frontier": "frontier", "store": "store", "operations": "observe"}
+BEGUN = frozenset({"mannerly.engine.crawler", "mannerly.supervise.supervisor"})
+"""Before one of these is found at work, all is start-up."""
+
+spent_s: dict[str, float] = {}
+_known: dict[str, str | None] = {}
+_last_s = 0.0
+_begun = False
+
+
+def _stage(module: str) -> str | None:
+    name = module
+    while name:
+        if name in STAGES:
+            return STAGES[name]
+        name = name.rpartition(".")[0]
+    return None
+
+
+def _sample(_number: int, frame: FrameType | None) -> None:
+    global _last_s, _begun  # noqa: PLW0603 - a module is all there is
+    now_s = time.thread_time()
+    stage = ""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module not in _known:
+            _known[module] = _stage(module)
+        stage = stage or _known[module] or ""
+        if _begun and stage:
+            break
+        _begun = _begun or module in BEGUN
+        frame = frame.f_back
+    name = (stage or "loop") if _begun else "start-up"
+    spent_s[name] = spent_s.get(name, 0.0) + now_s - _last_s
+    _last_s = now_s
+
+
+def _told() -> None:
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    total_s = time.process_time()
+    told = {
+        "total_s": total_s,
+        "stages": {**spent_s, "other": total_s - sum(spent_s.values())},
+        "peak_rss_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    }
+    Path(os.environ["STAGES_DIR"], f"{os.getpid()}.json").write_text(json.dumps(told))
+
+
+def _run(self: threading.Thread) -> None:
+    began_s = time.thread_time()
+    try:
+        _run_thread(self)
+    finally:
+        stage = THREADS.get(self.name, "other")
+        spent_s[stage] = spent_s.get(stage, 0.0) + time.thread_time() - began_s
+
+
+_run_thread = threading.Thread.run
+if "STAGES_DIR" in os.environ and "mannerly" in " ".join(sys.orig_argv):
+    threading.Thread.run = _run  # type: ignore[method-assign]
+    atexit.register(_told)
+    signal.signal(signal.SIGPROF, _sample)
+    signal.setitimer(signal.ITIMER_PROF, SAMPLE_S, SAMPLE_S)

@@ -1,0 +1,105 @@
+"""A crawl without a web: sites are leased, visited in no time, settled and released for a delay."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from mannerly.clock import SystemClock
+from mannerly.frontier.contract import Frontier
+from mannerly.joining import CRAWL_ID, mark_directory
+from mannerly.model import (
+    Commit,
+    NewUrl,
+    Outcome,
+    Priority,
+    Released,
+    RobotsRecord,
+    RobotsSeen,
+    RobotsState,
+    Settled,
+    Source,
+)
+from mannerly.url import url_hash
+
+BATCH = 500
+CLOCK = SystemClock()
+ROBOTS = b"User-agent: *\nDisallow: /private\n" * 8
+
+
+def url(site: int, number: int) -> NewUrl:
+    name = f"site{site:07d}.example"
+    text = f"https://{name}/section/{number % 7}/a-page-with-a-title-{number:05d}.html"
+    return NewUrl(name, url_hash(text), text, 1, Priority.LINK, Source.LINK, 0)
+
+
+async def begin(
+    data: Path,
+    opening: AbstractAsyncContextManager[Frontier],
+    sites: int,
+    urls: int,
+    delay_s: float,
+) -> None:
+    crawl_id = "0123456789abcdef"
+    mark_directory(data, crawl_id)
+    async with opening as frontier:
+        await frontier.clear()
+        at_once = 20_000
+        for first in range(0, sites, at_once // urls):
+            last = min(sites, first + at_once // urls)
+            batch = [url(site, number) for site in range(first, last) for number in range(urls)]
+            await frontier.add(batch)
+        await frontier.create({"delay_s": str(delay_s), CRAWL_ID: crawl_id})
+
+
+class Crawl:
+    """What was visited when, over all the places that the crawl has been in."""
+
+    def __init__(self, delay_s: float) -> None:
+        self._delay_s = delay_s
+        self._visited_at: dict[str, float] = {}
+        self._seen: set[tuple[str, int]] = set()
+        self.visits = 0
+        self.repeats = 0
+        self.shortest_gap_s = float("inf")
+
+    async def go_on(self, frontier: Frontier, pages: int) -> int:
+        """Visit so many more (0: until nothing is left); how many it were. Every fifth batch of
+        leases is not given back, as if its holder had been killed."""
+        writer = await frontier.enlist("benchmark")
+        done = sequence = 0
+        while not pages or done < pages:
+            leases, wait_s = await frontier.lease(
+                writer, BATCH, ttl_s=self._delay_s, urls_per_site=1
+            )
+            if wait_s is None and not leases:
+                break
+            if not leases:
+                await asyncio.sleep(min(wait_s or 0.0, 1.0))
+                continue
+            sequence += 1
+            commit = Commit(sequence)
+            for lease in leases:
+                queued = lease.urls[0]
+                self._note(lease.site, queued.hash)
+                key = (lease.handle, lease.token)
+                place = (queued.priority, queued.seq, queued.hash)
+                commit.settled.append(Settled(*key, *place, Outcome.FETCHED))
+                if not lease.robots:
+                    origin = f"https://{lease.site}"
+                    record = RobotsRecord(origin, RobotsState.FOUND, ROBOTS, 0.0, 0)
+                    commit.robots.append(RobotsSeen(*key, record))
+                if sequence % 5:
+                    commit.released.append(Released(*key, self._delay_s, 0, False))
+            await frontier.commit(writer, commit)
+            done += len(leases)
+        return done
+
+    def _note(self, site: str, hash_: int) -> None:
+        now_at = CLOCK.now()
+        before_at = self._visited_at.get(site)
+        if before_at is not None:
+            self.shortest_gap_s = min(self.shortest_gap_s, now_at - before_at)
+        self._visited_at[site] = now_at
+        self.visits += 1
+        self.repeats += (site, hash_) in self._seen
+        self._seen.add((site, hash_))

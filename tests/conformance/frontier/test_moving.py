@@ -1,0 +1,1 @@
+from mannerly.frontier.conformance.moving import *  # noqa: F403

@@ -1,0 +1,66 @@
+"""The compiled print of a text is that of `mannerly.parse.simhash`."""
+
+import random
+import shutil
+import sysconfig
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mannerly.engine.textprint import text_print
+from mannerly.parse import simhash
+from mannerly.parse.simhash import MAX_CHARS, MAX_FEATURES
+
+WORDS = ("Page", "ÉCOLE", "42", "7b", "東京", "ΟΔΟΣ", "İstanbul", "\u212a", "\U00010400", "\ud800")
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(WORDS),
+        st.sampled_from([" ", "\n", "\x01", "\x7f", "\xa0", "\u3000"]),
+        st.text(max_size=6),
+    ),
+    max_size=60,
+).map("".join)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> ModuleType:
+    """Where it can be compiled, it has been."""
+    try:
+        return import_module("mannerly.engine._textprint")
+    except ImportError:
+        header = Path(sysconfig.get_paths()["include"], "Python.h")
+        assert not (shutil.which("cc") and header.exists()), "run `make setup` to compile it"
+        pytest.skip("there is no C compiler, or no header of Python's")
+
+
+@settings(max_examples=200)
+@given(TEXTS)
+@example("")
+@example(" ")
+@example("a")
+@example("\ud83d\ude00")
+def test_both_print_alike(compiled: ModuleType, text: str) -> None:
+    assert text_print(text) == simhash.text_print(text)
+
+
+@pytest.mark.parametrize("words", [MAX_FEATURES, MAX_FEATURES + 1, 20 * MAX_FEATURES])
+def test_both_draw_the_same_sample(compiled: ModuleType, words: int) -> None:
+    chance = random.Random(words)
+    text = " ".join(f"W{chance.getrandbits(20)}é" for _ in range(words))
+    assert text_print(text) == simhash.text_print(text)
+
+
+def test_both_stop_at_the_same_place(compiled: ModuleType) -> None:
+    text = "ab " * (MAX_CHARS // 3) + "東京" * 10
+    assert text_print(text) == simhash.text_print(text)
+    assert text_print(text) == text_print(text + "more")
+
+
+def test_only_what_python_alone_can_lower_is_left_to_it(compiled: ModuleType) -> None:
+    assert compiled.printed("École, Ünïcode, ДОМ, 東京", 100) is not None
+    assert compiled.printed("ΟΔΟΣ", 100) is None
+    assert compiled.printed("İ", 100) is None
