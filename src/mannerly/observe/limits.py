@@ -129,9 +129,10 @@ def _slots(before: Snapshot, now: Snapshot) -> Verdict | None:
             f"All {now.workers:,} slots are taken, and a page waits {dns_s:.2f} s for its name.",
             "A resolver that is near and caches (--resolver).",
         )
+    answers = f"a request takes {mean_s:.2f} s" if lately.count else "nobody has answered lately"
     return Verdict(
         Limit.NETWORK,
-        f"All {now.workers:,} slots are taken; a request takes {mean_s:.2f} s.",
+        f"All {now.workers:,} slots are taken; {answers}.",
         "More workers, as long as CPU and line have room.",
     )
 

@@ -56,3 +56,11 @@ def test_what_was_before_does_not_count() -> None:
     busy = {"fetch": 400.0, "parse": 500.0}
     before, now = replace(BEFORE, cpu_s=busy), replace(QUIET, cpu_s=busy)
     assert verdict(before, now).limit is Limit.POLITENESS
+
+
+def test_where_nobody_answers_no_time_is_told() -> None:
+    told = verdict(BEFORE, replace(QUIET, in_flight=500))
+    assert (told.limit, told.because) == (
+        Limit.NETWORK,
+        "All 500 slots are taken; nobody has answered lately.",
+    )
