@@ -64,3 +64,9 @@ def test_where_nobody_answers_no_time_is_told() -> None:
         Limit.NETWORK,
         "All 500 slots are taken; nobody has answered lately.",
     )
+
+
+@pytest.mark.parametrize(("lag_s", "late"), [(2.0, "is late by 2.0 s"), (0.01, "was late")])
+def test_a_limit_outlasts_the_lateness_that_made_it(lag_s: float, late: str) -> None:
+    told = verdict(BEFORE, replace(QUIET, visit_limit=120, lag_s=lag_s))
+    assert told.because == (f"The event loop {late}, so only 120 of 500 visits are made at once.")
