@@ -286,6 +286,8 @@ def test_the_page_sees_the_end(page: Page, tmp_path: Path) -> None:
         page.get_by_role("button", name="Yes").click()
         expect(page.locator("#state")).to_have_text("ended")
         expect(page.locator("#limit-because")).to_have_text("stopped from the dashboard.")
+        expect(page.locator("#pause, #stop, #seeds, #explain-url, #site-begins")).to_have_count(5)
+        expect(page.locator("button:not(dialog *):enabled, textarea:enabled")).to_have_count(0)
         out, err = board.crawl.communicate(timeout=30)
     assert board.crawl.returncode == 0, err
     assert out.startswith("\nstopped from the dashboard\n")

@@ -74,10 +74,12 @@ def _own_work(before: Snapshot, now: Snapshot, span_s: float) -> Verdict | None:
             "A higher --memory-limit, or fewer workers.",
         )
     if now.visit_limit < now.workers:
+        # The limit rises again slowly, when the loop has been in time for a while.
+        late = f"is late by {now.lag_s:.1f} s" if now.lag_s >= LATE_S else "was late"
         return Verdict(
             Limit.CPU,
-            f"The event loop is late by {now.lag_s:.1f} s, so only {now.visit_limit:,} of "
-            f"{now.workers:,} visits are made at once.",
+            f"The event loop {late}, so only {now.visit_limit:,} of {now.workers:,} visits are "
+            "made at once.",
             "More processes or a faster machine; fewer workers if it stays late.",
         )
     busy = _stage_share(before, now, span_s, "fetch") + _stage_share(before, now, span_s, "parse")
@@ -129,9 +131,10 @@ def _slots(before: Snapshot, now: Snapshot) -> Verdict | None:
             f"All {now.workers:,} slots are taken, and a page waits {dns_s:.2f} s for its name.",
             "A resolver that is near and caches (--resolver).",
         )
+    answers = f"a request takes {mean_s:.2f} s" if lately.count else "nobody has answered lately"
     return Verdict(
         Limit.NETWORK,
-        f"All {now.workers:,} slots are taken; a request takes {mean_s:.2f} s.",
+        f"All {now.workers:,} slots are taken; {answers}.",
         "More workers, as long as CPU and line have room.",
     )
 

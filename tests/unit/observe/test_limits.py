@@ -56,3 +56,17 @@ def test_what_was_before_does_not_count() -> None:
     busy = {"fetch": 400.0, "parse": 500.0}
     before, now = replace(BEFORE, cpu_s=busy), replace(QUIET, cpu_s=busy)
     assert verdict(before, now).limit is Limit.POLITENESS
+
+
+def test_where_nobody_answers_no_time_is_told() -> None:
+    told = verdict(BEFORE, replace(QUIET, in_flight=500))
+    assert (told.limit, told.because) == (
+        Limit.NETWORK,
+        "All 500 slots are taken; nobody has answered lately.",
+    )
+
+
+@pytest.mark.parametrize(("lag_s", "late"), [(2.0, "is late by 2.0 s"), (0.01, "was late")])
+def test_a_limit_outlasts_the_lateness_that_made_it(lag_s: float, late: str) -> None:
+    told = verdict(BEFORE, replace(QUIET, visit_limit=120, lag_s=lag_s))
+    assert told.because == (f"The event loop {late}, so only 120 of 500 visits are made at once.")

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
 
 from mannerly.observe.metrics import METRICS, exposition
@@ -22,6 +23,26 @@ def test_prometheus_accepts_them() -> None:
             [promtool, "check", "metrics"], input=text, text=True, capture_output=True, check=False
         )
         assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_an_opentelemetry_collector_is_told_to_scrape_what_prometheus_understands(
+    tmp_path: Path,
+) -> None:
+    """No collector is to be had from Debian; what its receiver is given is Prometheus' own."""
+    promtool = shutil.which("promtool")
+    assert promtool, "Debian's package prometheus is needed: make services"
+    told = (PROJECT / "deploy" / "opentelemetry" / "collector.yml").read_text(encoding="utf-8")
+    scraping = told.split("    config:\n", 1)[1].split("\nexporters:", 1)[0]
+    path = tmp_path / "prometheus.yml"
+    path.write_text(textwrap.dedent(scraping), encoding="utf-8")
+    # The file with the token is elsewhere.
+    command = [promtool, "check", "config", "--syntax-only", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "job_name: mannerly" in scraping
+    for kind in ("receivers", "exporters"):
+        (used,) = re.findall(rf"^      {kind}: \[(\w+)\]$", told, re.MULTILINE)
+        assert re.search(rf"^{kind}:\n  {used}:$", told, re.MULTILINE), used
 
 
 def test_labels_are_escaped() -> None:

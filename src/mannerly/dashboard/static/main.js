@@ -95,7 +95,10 @@ async function follow() {
     await new Promise((wake) => setTimeout(wake, RECONNECT_MS));
   }
   if (last) byId("limit-because").textContent = `${last.ending}.`;
-  byId("limit-advice").textContent = "This page keeps the last figures. mannerly status, query and search read what was crawled.";
+  byId("limit-advice").textContent = "This page keeps the last figures. mannerly report, query and search read what was crawled.";
+  // Nobody is there any more to answer.
+  for (const part of document.querySelectorAll("#sites, #ask, #controls"))
+    for (const lever of part.querySelectorAll("button, input, textarea")) lever.disabled = true;
 }
 
 charts.start();

@@ -40,8 +40,8 @@ const sites = {
     byId("site-rows").replaceChildren(...rows);
     if (!rows.length) this.empty(this.begins ? "no site begins so" : "no site has anything to visit");
     byId("site-page").textContent = `page ${got.page + 1}`;
-    byId("site-back").disabled = got.page === 0;
-    byId("site-next").disabled = !got.more;
+    byId("site-back").disabled = ended || got.page === 0;
+    byId("site-next").disabled = ended || !got.more;
     for (const head of HEADS) {
       if (!head.cell) continue;
       if (head.sort === got.sort) head.cell.setAttribute("aria-sort", ["name", "next"].includes(head.sort) ? "ascending" : "descending");
