@@ -11,11 +11,13 @@ from typing import Self
 
 ROOT = Path("/sys/fs/cgroup")
 _HOG = """
-import sys
+import time
 held = []
 while True:
     held.append(bytearray(b"x") * 2_000_000)
+    time.sleep(0.005)
 """
+"""Slowly, so that one is killed, and not all before anybody looks."""
 
 
 class Cage:

@@ -25,7 +25,7 @@ OPTIONS = {
 be there in the end is known to the last one."""
 LEASE_S = HOLD_S + VISIT_TIMEOUT_S + trial.CRAWL_DELAY_S
 """What `EnginePlan` makes of these."""
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 """A crawl of which nothing was seen for so long stands still."""
 
 

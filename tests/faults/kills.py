@@ -1,4 +1,4 @@
-"""kill -9, again and again: of one crawl process, and of all with their parent, in turns."""
+"""kill -9 again and again: of one crawl process twice, then of all with their parent, and so on."""
 
 import random
 import time
@@ -25,7 +25,7 @@ def play(engine: str, kills: int, pages: int, tell: Tell) -> Verdict:
             time.sleep(chance.uniform(0.0, 0.5))  # any moment
             if crawl.over():
                 break
-            if there.faults % 2 == 0 and len(crawl.children()) > 1:
+            if there.faults % 3 < 2 and len(crawl.children()) > 1:
                 crawl.kill_child(chance)
                 children += 1
             else:

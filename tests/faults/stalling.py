@@ -10,9 +10,8 @@ from tests.faults.verdict import Verdict
 
 SITES = 50
 ALLOWED = 1.2
-WORKERS = 60
-"""More than there are good sites, and fewer than there are sites: who stalls has a slot that a good
-one could have, unless somebody sees to it."""
+WORKERS = 200
+"""More than there are sites: who stalls keeps a slot for as long as a visit may take."""
 SPEC = preset("plain", seed=SEED, sites=3 * SITES, stalling_sites=0.5, pages_mean=30.0,
               pages_tail=4.0, pages_max=60, body_mean=3000, links_min=10, links_max=20,
               outside_links=0.0, latency_s=0.1)  # fmt: skip
