@@ -48,7 +48,11 @@ COMMANDS: dict[str, list[str]] = {
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],
     "url": ["benchmarks/url/cost_per_link.py"],
 }
-APART = {"manuals": ["-m", "benchmarks.manuals"], "migrate": ["-m", "benchmarks.migrate"]}
+APART = {
+    "manuals": ["-m", "benchmarks.manuals"],
+    "migrate": ["-m", "benchmarks.migrate"],
+    "redis-failover": ["-m", "benchmarks.frontier.failover"],
+}
 """Those that run only when they are named."""
 
 

@@ -87,7 +87,8 @@ class CrawlSection:
     db_url: str = _option(
         "",
         database_url,
-        "The frontier's database: sqlite:///PATH, postgresql://USER@HOST/NAME or redis://HOST/NUMBER.",
+        "The frontier's database: sqlite:///PATH, postgresql://USER@HOST/NAME, redis://HOST/NUMBER "
+        "or redis+cluster://HOST:PORT,HOST:PORT.",
         meta="URL",
         shown="frontier.db in the data directory",
         secret=True,

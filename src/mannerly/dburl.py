@@ -3,6 +3,7 @@
     sqlite:///PATH                      a file; sqlite:////PATH for an absolute path
     postgresql://USER@HOST:PORT/NAME    a server, in any form that libpq takes
     redis://HOST:PORT/NUMBER            a server; rediss:// with TLS
+    redis+cluster://HOST:PORT,HOST:PORT some nodes of a Redis Cluster; rediss+cluster:// with TLS
 
 A password in the URL works, but is seen by everybody who lists processes: PGPASSWORD, a password
 file, REDISCLI_AUTH or MANNERLY_DB_URL are better places. Wherever we show, log or keep a URL, it
@@ -14,9 +15,10 @@ from pathlib import Path
 
 SQLITE = "sqlite:///"
 POSTGRES = ("postgresql://", "postgres://")
-REDIS = ("redis://", "rediss://")
+CLUSTER = ("redis+cluster://", "rediss+cluster://")
+REDIS = ("redis://", "rediss://", *CLUSTER)
 
-_FORM = re.compile(r"([a-z]+://)(?:([^@/?#]*)@)?([^@/?#]*)(/[^@?#]*)?(\?[^#]*)?")
+_FORM = re.compile(r"([a-z+]+://)(?:([^@/?#]*)@)?([^@/?#]*)(/[^@?#]*)?(\?[^#]*)?")
 """scheme, user and password, hosts, path, query: where libpq sees them."""
 _NUMBER = re.compile(r"/?[0-9]*")
 """The path of a Redis URL: a database by its number, or none."""
@@ -37,6 +39,8 @@ def database_url(text: str) -> str:
     form = _FORM.fullmatch(url)
     if form is not None and is_redis(url) and not _NUMBER.fullmatch(form[4] or ""):
         raise ValueError("redis://HOST/NUMBER is needed: a Redis database has no name")
+    if form is not None and is_cluster(url) and (form[4] or "").strip("/0"):
+        raise ValueError("redis+cluster://HOST:PORT is needed: a Cluster has only database 0")
     if not url.isprintable() or " " in url or form is None:
         raise ValueError(
             "postgresql://USER@HOST/NAME or redis://HOST/NUMBER is needed; write '@', ':', '/', "
@@ -62,6 +66,25 @@ def is_redis(url: str) -> bool:
     return url.startswith(REDIS)
 
 
+def is_cluster(url: str) -> bool:
+    return url.startswith(CLUSTER)
+
+
+def cluster_nodes(url: str) -> list[str]:
+    """The URL of each node that a Cluster's URL names."""
+    form = _FORM.fullmatch(url)
+    assert form is not None, "database_url says so"
+    return [node_url(url, host) for host in form[3].split(",")]
+
+
+def node_url(url: str, host: str) -> str:
+    """One node (host and port) of a Cluster, reached as its URL says."""
+    form = _FORM.fullmatch(url)
+    assert form is not None, "database_url says so"
+    user = f"{form[2]}@" if form[2] else ""
+    return f"{form[1].replace('+cluster', '')}{user}{host}/0{form[5] or ''}"
+
+
 def without_password(url: str) -> str:
     """The URL as it may be shown. Of one that cannot be taken apart only the scheme: nobody knows
     where in it a password begins and ends."""
@@ -69,7 +92,7 @@ def without_password(url: str) -> str:
         return url
     form = _FORM.fullmatch(url)
     if form is None:
-        scheme = re.match(r"[a-z]+://", url)
+        scheme = re.match(r"[a-z+]+://", url)
         return f"{scheme[0] if scheme else ''}..."
     scheme_text, user, hosts, path, query = (part or "" for part in form.groups())
     name = user.partition(":")[0]

@@ -17,7 +17,6 @@ import pytest
 
 from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.errors import (
-    ConfigError,
     CrawlBusyError,
     CrawlExistsError,
     FrontierError,
@@ -310,12 +309,6 @@ async def test_settings_that_would_lose_a_crawl_are_warned_of(
     async with opened(server.url, name):
         pass
     assert caplog.records == []
-
-
-async def test_a_cluster_is_refused(name: str) -> None:
-    with RedisServer(cluster_enabled="yes") as node, pytest.raises(ConfigError, match="standalone"):
-        async with opened(node.url, name):
-            pass
 
 
 async def test_a_newer_layout_is_refused(server: RedisServer, name: str) -> None:

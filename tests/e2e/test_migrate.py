@@ -12,8 +12,15 @@ from pathlib import Path
 import pytest
 
 from mannerly.config import Config, load
-from mannerly.errors import NoCrawlError, UsageError
-from mannerly.migrating import Place, migrate
+from mannerly.errors import (
+    CrawlExistsError,
+    CrawlMovedError,
+    NoCrawlError,
+    SettingsDifferError,
+    UsageError,
+)
+from mannerly.joining import check_directory
+from mannerly.migrating import Migrated, Place, migrate, undo
 from mannerly.opening import existing_crawl
 from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
@@ -49,10 +56,9 @@ def test_a_crawl_goes_through_all_engines(tmp_path: Path) -> None:
             out = run(*crawl, "--resume", *where(target), *limit)
         records = web.records()
     assert "finished: nothing is left to do" in out
-    for place in places[:-1]:
-        gone = mannerly(*crawl, "--resume", *where(place))
-        assert gone.returncode == 2
-        assert "was moved; go on with --db-url" in gone.stderr
+    for place, next_one in pairwise(places):
+        with pytest.raises(CrawlMovedError, match=f"go on with --db-url {next_one}"):
+            counts(place)
     expected = reachable(web.web, web.homes())
     requested = [record.url for record in records if record.path != "/robots.txt"]
     assert sorted(requested) == sorted(expected), "nothing is lost, nothing is asked for twice"
@@ -83,7 +89,7 @@ def test_what_is_refused_changes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "empty.db").exists()
     asyncio.run(moved(data, here, empty))
     refused(data, here, f"sqlite:///{tmp_path}/third.db", "was moved; go on with --db-url")
-    gone = mannerly("exclude", "example.org", "--data-dir", str(data))
+    gone = mannerly(*crawl, "--resume", "--data-dir", str(data))
     assert gone.returncode == 2
     assert f"was moved; go on with --db-url {empty}" in gone.stderr
 
@@ -98,24 +104,22 @@ def test_a_move_that_is_killed_is_taken_back_or_begun_again(tmp_path: Path) -> N
         run(*crawl, "--seed-file", str(seeds), "--max-pages", "30")
         before = counts(here)
         killed_at("restore", 2, *command)
-        half = mannerly(*crawl, "--resume", *where(there))
-        assert half.returncode == 2
-        assert "there is no crawl to resume" in half.stderr
-        new = mannerly(*crawl, "--seed-file", str(seeds), *where(there))
-        assert new.returncode == 2
-        assert "holds the pages of a crawl that is not in the database" in new.stderr
-        run("migrate", "--undo", *command[1:])
+        with pytest.raises(CrawlMovedError, match="run `mannerly migrate` again"):
+            counts(here)
+        with pytest.raises(NoCrawlError):
+            counts(there)
+        with pytest.raises(SettingsDifferError, match="a crawl that is not in the database"):
+            check_directory(data, None)  # what a new crawl there begins with
+        asyncio.run(taken_back(data, here, there))
         assert counts(here) == before
         killed_at("create", 1, *command)
-        gone = mannerly(*crawl, "--resume")
-        assert gone.returncode == 2
-        assert "run `mannerly migrate` again" in gone.stderr
+        with pytest.raises(NoCrawlError):
+            counts(there)
         killed_at("__aexit__", 1, *command)
         assert counts(there) == before
-        assert "the crawl was moved before" in run(*command)
-        late = mannerly("migrate", "--undo", *command[1:])
-        assert late.returncode == 2
-        assert "has arrived" in late.stderr
+        assert asyncio.run(moved(data, here, there)).weight is None, "it was done before"
+        with pytest.raises(CrawlExistsError, match="has arrived"):
+            asyncio.run(taken_back(data, here, there))
         assert "nothing is left to do" in run(*crawl, "--resume", *where(there))
         records = web.records()
     requested = {record.url for record in records if record.path != "/robots.txt"}
@@ -132,10 +136,15 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-async def moved(data: Path, source: str, target: str) -> None:
+async def moved(data: Path, source: str, target: str) -> Migrated:
     config = load({"data_dir": str(data)}, environ={})
     places = Place.of(source, "mannerly"), Place.of(target, "mannerly")
-    await migrate(config, *places, lambda *_: None)
+    return await migrate(config, *places, lambda *_: None)
+
+
+async def taken_back(data: Path, source: str, target: str) -> None:
+    config = load({"data_dir": str(data)}, environ={})
+    await undo(config, Place.of(source, "mannerly"), Place.of(target, "mannerly"))
 
 
 def refused(data: Path, source: str, target: str, words: str) -> None:
@@ -150,7 +159,8 @@ def counts(url: str) -> tuple[int, int, int]:
             stats = await frontier.stats()
             return stats.urls_known, stats.urls_pending, stats.fetched
 
-    return asyncio.run(ask(load({"db_url": url}, environ={})))
+    schema = {} if url.startswith("sqlite") else {"db_schema": SCHEMA}
+    return asyncio.run(ask(load({"db_url": url, **schema}, environ={})))
 
 
 def wait_for_a_page(url: str) -> None:

@@ -42,10 +42,11 @@ class RedisServer:
         self._folder = Path(tempfile.mkdtemp(prefix="mannerly-redis-"))
         self._log = self._folder / "server.log"
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         given = {name.replace("_", "-"): value for name, value in settings.items()}
-        lines = {**CONFIGURATION, "port": str(self.port), "dir": str(self._folder), **given}
-        text = "".join(f'{name} "{value}"\n' for name, value in lines.items())
+        own = {"port": str(self.port), "dir": str(self._folder)}
+        self.settings = {**CONFIGURATION, **own, **given}
+        text = "".join(f'{name} "{value}"\n' for name, value in self.settings.items())
         (self._folder / "redis.conf").write_text(text)
 
     @property
@@ -143,7 +144,7 @@ def _binary() -> str:
     return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from mannerly.config import load
-from mannerly.dburl import database_url, schema_name, sqlite_path, without_password
+from mannerly.dburl import (
+    cluster_nodes,
+    database_url,
+    schema_name,
+    sqlite_path,
+    without_password,
+)
 from mannerly.errors import ConfigError
 from mannerly.joining import place_text, settings_of
 from mannerly.url import SiteKey
@@ -28,6 +34,7 @@ PASSWORD = "s3cret"
         (f"redis://:{PASSWORD}@cache.example/0", "redis://cache.example/0"),
         (f"rediss://me:{PASSWORD}@cache.example/0?password={PASSWORD}",
          "rediss://me@cache.example/0"),
+        (f"rediss+cluster://me:{PASSWORD}@a:1,b:2", "rediss+cluster://me@a:1,b:2"),
     ],
 )  # fmt: skip
 def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
@@ -87,3 +94,13 @@ def test_a_schema_name_needs_no_quotes(name: str) -> None:
     with pytest.raises(ValueError, match="lower-case"):
         schema_name(name)
     assert schema_name(" crawl_2 ") == "crawl_2"
+
+
+def test_each_node_of_a_cluster_is_reached_as_the_cluster_is() -> None:
+    url = database_url(f"rediss+cluster://me:{PASSWORD}@a:1,[::1]:2/0?ssl_cert_reqs=none")
+    assert cluster_nodes(url) == [
+        f"rediss://me:{PASSWORD}@a:1/0?ssl_cert_reqs=none",
+        f"rediss://me:{PASSWORD}@[::1]:2/0?ssl_cert_reqs=none",
+    ]
+    with pytest.raises(ValueError, match="only database 0"):
+        database_url("redis+cluster://a:1/3")

@@ -15,7 +15,8 @@ class Reaching:
     who asks tries again anyway, and must not wait for a connection that was refused a moment ago.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, longest_pause_s: float = LONGEST_PAUSE_S) -> None:
+        self._longest_pause_s = longest_pause_s
         self._next_try_at = 0.0
         self._pause_s = FIRST_PAUSE_S
 
@@ -30,6 +31,6 @@ class Reaching:
             yield
         except BaseException:
             self._next_try_at = time.monotonic() + self._pause_s
-            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            self._pause_s = min(2 * self._pause_s, self._longest_pause_s)
             raise
         self._next_try_at, self._pause_s = 0.0, FIRST_PAUSE_S

@@ -7,7 +7,7 @@ from mannerly.frontier.conformance.engine import Engine
 from mannerly.frontier.contract import Frontier
 from tests.conformance.frontier import postgres_engine, redis_engine, sqlite_engine
 
-NAMES = ["sqlite", "postgres", "redis"]
+NAMES = ["sqlite", "postgres", "redis", "redis-cluster"]
 
 OPENER = f"{__name__}:open_at"
 
@@ -21,6 +21,8 @@ def make(name: str, folder: Path) -> Engine:
             return postgres_engine.PostgresEngine(folder)
         case "redis":
             return redis_engine.RedisEngine(folder)
+        case "redis-cluster":
+            return redis_engine.RedisEngine(folder, is_cluster=True)
         case _:
             raise ValueError(f"no engine {name}")
 

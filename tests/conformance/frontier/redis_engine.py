@@ -14,25 +14,28 @@ from mannerly.frontier.redis import RedisFrontier
 from mannerly.frontier.redis.library import library
 from mannerly.model import Caps
 from tests.conformance.frontier.movable_clock import MovableClock
-from tests.services.redis import shared
+from tests.services import redis_cluster
+from tests.services.redis import RedisServer, shared
 
 _NUMBERS = count(1)
 
-MOVABLE = library(
-    {
-        "10_clock.lua": """
+CLOCK = {
+    "10_clock.lua": """
 local function server_ms(call)
   return tonumber(redis.call('GET', call.tag .. 'movable') or 1800000000000)
 end
 """
-    }
-)
+}
 
 
 class RedisEngine:
-    def __init__(self, folder: Path) -> None:
+    """On a server, or (`is_cluster`) in a Cluster of six."""
+
+    def __init__(self, folder: Path, *, is_cluster: bool = False) -> None:
         """`folder` is not used: a server keeps its data itself."""
-        self._server = shared()
+        self._cluster = redis_cluster.shared() if is_cluster else None
+        self._url = self._cluster.url if self._cluster else shared().url
+        self._functions = library(CLOCK, in_one_slot=is_cluster)
         self._name = f"crawl_{next(_NUMBERS)}"
         self._clock = MovableClock()
         self._handles = 0
@@ -41,13 +44,13 @@ class RedisEngine:
     def open(self, *, caps: Caps = DEFAULT_CAPS) -> AbstractAsyncContextManager[Frontier]:
         self._handles += 1
         return RedisFrontier(
-            self._server.url,
+            self._url,
             schema=self._name,
             clock=self._clock,
             executor=InlineExecutor(),
             random=random.Random(self._handles),
             caps=caps,
-            functions=MOVABLE,
+            functions=self._functions,
         )
 
     async def advance(self, seconds: float) -> None:
@@ -57,7 +60,10 @@ class RedisEngine:
     async def set_wall_clock(self, seconds: float) -> None:
         self._clock.wall_s += seconds
         self._ms += round(seconds * 1000)
-        self._server.execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
+        self._server().execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
+
+    def _server(self) -> RedisServer:
+        return self._cluster.master_of(self._name) if self._cluster else shared()
 
     async def restart(self, away_s: float) -> None:
         """The server was away; this machine's clock is another one, too."""
@@ -65,10 +71,10 @@ class RedisEngine:
         await self.set_wall_clock(away_s)
 
     def address(self) -> str:
-        return f"redis:{self._name}:{self._server.url}"
+        return f"redis:{self._name}:{self._url}"
 
     def connections(self) -> int | None:
-        return self._server.connections(f"mannerly-{self._name}")
+        return self._server().connections(f"mannerly-{self._name}")
 
     def old_versions(self) -> Sequence[OldVersion]:
         """None yet: the first layout is the newest."""

@@ -13,6 +13,7 @@ moving.py        hand_over, export, restore
 packing.py       URLs, places, records as bytes
 session.py       calls, finding back to a server that was away
 connection.py    the connection and its time-outs
+cluster.py       which node of a Cluster has the crawl
 crawlclock.py    the frontier's clock, which nobody sets: reading and mending it
 server.py        how the server is set up, and what of it would lose a crawl
 library.py       the functions that run on the server (`functions/*.lua`)

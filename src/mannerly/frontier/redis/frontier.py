@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from mannerly.clock import Clock, Executor
-from mannerly.dburl import schema_name
+from mannerly.dburl import is_cluster, schema_name
 from mannerly.errors import ConfigError
 from mannerly.frontier.contract import (
     Added,
@@ -90,7 +90,7 @@ class RedisFrontier:
         self._session = Session(
             url,
             name,
-            library=functions or library(),
+            library=functions or library(in_one_slot=is_cluster(url)),
             clock=clock,
             timings=self._timings,
             time_outs=time_outs,

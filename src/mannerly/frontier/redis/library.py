@@ -17,11 +17,13 @@ class Library:
     source: str
 
 
-def library(replaced: Mapping[str, str] | None = None) -> Library:
-    """The packaged functions; `replaced` files have another text (tests move the clock so)."""
+def library(replaced: Mapping[str, str] | None = None, *, in_one_slot: bool = False) -> Library:
+    """The packaged functions; `replaced` files have another text (tests move the clock so). All
+    keys of a crawl `in_one_slot`: as a Cluster needs it."""
     folder = resources.files("mannerly.frontier.redis") / "functions"
     files = {it.name: it.read_text("utf-8") for it in folder.iterdir() if it.name[-4:] == ".lua"}
     files |= replaced or {}
-    text = "\n".join(files[name] for name in sorted(files))
+    flag = f"local IN_ONE_SLOT = {str(in_one_slot).lower()}"
+    text = "\n".join([flag, *(files[name] for name in sorted(files))])
     name = f"mannerly_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     return Library(name, f"#!lua name={name}\nlocal LIBRARY = '{name}'\n{text}")

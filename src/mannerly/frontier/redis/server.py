@@ -28,6 +28,7 @@ class Server(NamedTuple):
     eviction: str
     was_replica: bool = False
     """It was promoted: what its master acknowledged last may never have come here."""
+    replicas: int = 0
 
     @property
     def is_durable(self) -> bool:
@@ -50,16 +51,20 @@ def look(connection: Connection) -> Server:
         fsync=fsync[1].decode() if isinstance(fsync, list) and fsync else "",
         eviction=facts.get("maxmemory_policy", ""),
         was_replica=bool(facts.get("master_replid2", "").strip("0")),
+        replicas=int(facts.get("connected_slaves", "0")),
     )
 
 
-def refuse_unfit(server: Server, where: str) -> None:
+def refuse_unfit(server: Server, where: str, *, is_cluster: bool = False) -> None:
     """`ConfigError` for a server that cannot hold a crawl at all."""
     if server.major < OLDEST:
         raise ConfigError(f"{where}: Redis {OLDEST} or Valkey is needed; upgrade the server")
-    if server.mode == "cluster":
+    if (server.mode == "cluster") != is_cluster:
+        scheme, other = "redis+cluster", "redis"
+        if is_cluster:
+            scheme, other = other, scheme
         raise ConfigError(
-            f"{where}: a Redis Cluster cannot hold a crawl yet; name a standalone server"
+            f"{where}: the server runs in mode {server.mode}; name it as {scheme}://, not {other}://"
         )
 
 
@@ -80,6 +85,11 @@ def dangers(server: Server) -> list[str]:
         found.append(
             "appendfsync is no: a power cut loses half a minute of the crawl or more; set it to "
             "always or everysec"
+        )
+    if server.mode == "cluster" and not server.replicas:
+        found.append(
+            "the master that has the crawl has no replica: the crawl stands still while it is "
+            "away; give it one"
         )
     return found
 

@@ -12,14 +12,15 @@ from typing import Any
 from redis import exceptions
 
 from mannerly.clock import Clock
-from mannerly.dburl import without_password
+from mannerly.dburl import is_cluster, without_password
 from mannerly.errors import SchemaError
 from mannerly.frontier.reaching import Reaching
 from mannerly.frontier.redis import server
+from mannerly.frontier.redis.cluster import Nodes
 from mannerly.frontier.redis.connection import Connection, Part, Reply, TimeOuts
 from mannerly.frontier.redis.crawlclock import CrawlClock
 from mannerly.frontier.redis.library import VERSION, Library
-from mannerly.frontier.redis.trouble import NO_FUNCTION, in_our_words
+from mannerly.frontier.redis.trouble import ELSEWHERE, NO_FUNCTION, in_our_words
 from mannerly.timing import Timings
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,11 @@ Answer = list[Any]
 """The clock's three numbers (server's, offset, the frontier's now), then what was asked for."""
 NOW = 2
 """Where in an answer the frontier's now is, in milliseconds."""
+
+
+REPLICA_MS = 1000
+"""How long a replica has to take what its master has done. One that needs longer is not waited for
+again, until there is another connection."""
 
 
 class Session:
@@ -44,14 +50,20 @@ class Session:
         timings: Timings,
         time_outs: TimeOuts,
     ) -> None:
-        self._url = url
         self._name = name
+        tag = f"mannerly:{name}"
+        self._nodes = Nodes(url, tag, time_outs)
+        self._is_cluster = is_cluster(url)
+        # A key that is named tells a Cluster's node whether the call is for it.
+        self._keys: list[Part] = [1, f"{{{tag}}}:meta"] if self._is_cluster else [0]
         self._library = library
         self._time_outs = time_outs
         self._timings = timings
         self._connection: Connection | None = None
-        self._reaching = Reaching()
+        # The other nodes of a Cluster are there to be asked, and one of them has the crawl soon.
+        self._reaching = Reaching(1.0) if is_cluster(url) else Reaching()
         self._warned = False
+        self._has_replica = False
         self.clock = CrawlClock(clock)
         self.run_id = ""
         """Of the server, as of the last connection: another one after every start."""
@@ -67,9 +79,23 @@ class Session:
         with self._asking() as connection:
             asked_at = self.clock.now()
             commands = [self._command(function, asked_at, arguments) for arguments in batch]
-            answers = _good(connection.ask(*commands))
+            answers = _good(self._sent(connection, commands))
             self.clock.read(asked_at, answers[-1])
             return answers
+
+    def _sent(self, connection: Connection, commands: list[list[Part]]) -> list[Reply]:
+        """Answers that also a replica can vouch for, where there is one that keeps up."""
+        if not self._has_replica:
+            return connection.ask(*commands)
+        *answers, acknowledged = connection.ask(*commands, ("WAIT", 1, REPLICA_MS))
+        if acknowledged == 0:
+            self._has_replica = False
+            log.warning(
+                "%s: no replica keeps up with the master; what it acknowledges from now on may be "
+                "lost if it fails",
+                self.where,
+            )
+        return answers
 
     def command(self, *parts: Part) -> Reply:
         """A command of the server's own, not one of our functions."""
@@ -92,13 +118,15 @@ class Session:
 
     def _command(self, function: str, asked_at: float, arguments: Sequence[Part]) -> list[Part]:
         bounds = self.clock.bounds(asked_at)
-        return ["FCALL", f"{self._library.name}_{function}", 0, self._name, *bounds, *arguments]
+        called = ("FCALL", f"{self._library.name}_{function}", *self._keys)
+        return [*called, self._name, *bounds, *arguments]
 
     def _after(self, exc: Exception) -> None:
         """A server's refusal is an answer like any other; but one that tells of another state
-        than we know (promoted, restarted, without our functions) needs a look from the start."""
+        than we know (promoted, restarted, without our functions or without the crawl) needs a
+        look from the start."""
         refused = isinstance(exc, exceptions.ResponseError)
-        if not refused or isinstance(exc, exceptions.ReadOnlyError) or NO_FUNCTION in str(exc):
+        if not refused or isinstance(exc, ELSEWHERE) or NO_FUNCTION in str(exc):
             self._drop()
 
     def _look_after(self) -> None:
@@ -132,7 +160,8 @@ class Session:
             raise in_our_words(self.where, exc) from exc
 
     def _prepared(self) -> Connection:
-        connection = Connection(self._url, f"mannerly-{self._name}", self._time_outs)
+        address = self._nodes.address()
+        connection = Connection(address, f"mannerly-{self._name}", self._time_outs)
         try:
             self._prepare(connection)
         except BaseException:
@@ -143,11 +172,12 @@ class Session:
     def _prepare(self, connection: Connection) -> None:
         """The server must be fit, the functions there, the layout ours, the clock known."""
         found = server.look(connection)
-        server.refuse_unfit(found, self.where)
+        server.refuse_unfit(found, self.where, is_cluster=self._is_cluster)
         if not self._warned:
             self._warned = True
             server.warn(found, self.where)
         self.run_id = found.run_id
+        self._has_replica = self._is_cluster and found.replicas > 0
         version = int(self._moment(connection)[5])
         if version > VERSION:
             raise SchemaError(

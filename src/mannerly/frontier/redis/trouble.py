@@ -12,6 +12,18 @@ MISUSE = "MISUSE "
 
 NO_FUNCTION = "Function not found"
 
+NOT_ALL_HERE = "access a non local key"
+"""What a function says that begins while some keys of the crawl are on another node already."""
+
+ELSEWHERE = (
+    exceptions.ReadOnlyError,
+    exceptions.MovedError,
+    exceptions.AskError,
+    exceptions.TryAgainError,
+    exceptions.ClusterDownError,
+)
+"""Answers of a server that has not, or no longer, or not yet the whole crawl."""
+
 _ADVICE = (
     (
         "LOADING",
@@ -33,6 +45,15 @@ _ADVICE = (
         "BUSY",
         "the server is busy with a long script of somebody else's; wait or end it",
     ),
+    ("MOVED", "the crawl has moved to another node of the Cluster; it is looked for there"),
+    (
+        "MOVING",
+        "the Cluster is moving the crawl to another node; the crawl goes on when it is there",
+    ),
+    (
+        "CLUSTERDOWN",
+        "the Cluster has no master for the crawl; the crawl goes on when a replica is promoted",
+    ),
     ("NOAUTH", "the server wants a password; give it in REDISCLI_AUTH or in the URL"),
     ("WRONGPASS", "the server refused the user or the password; check the URL and REDISCLI_AUTH"),
     ("NOPERM", "the user may not do this; grant it what docs/redis.md says"),
@@ -47,7 +68,7 @@ def in_our_words(where: str, exc: Exception) -> MannerlyError:
     said = str(exc).strip().partition("\n")[0]
     if said.startswith(MISUSE):
         return FrontierMisuseError(said.removeprefix(MISUSE))
-    kind = _KINDS.get(type(exc), "")
+    kind = "MOVING" if NOT_ALL_HERE in said else _KINDS.get(type(exc), "")
     for word, advice in _ADVICE:
         if word == kind or said.startswith(word) or (word[0].islower() and word in said):
             return FrontierError(f"{where}: {advice}")
@@ -63,6 +84,10 @@ _KINDS: dict[type[Exception], str] = {
     exceptions.BusyLoadingError: "LOADING",
     exceptions.ReadOnlyError: "READONLY",
     exceptions.MasterDownError: "MASTERDOWN",
+    exceptions.MovedError: "MOVED",
+    exceptions.AskError: "MOVING",
+    exceptions.TryAgainError: "MOVING",
+    exceptions.ClusterDownError: "CLUSTERDOWN",
     exceptions.OutOfMemoryError: "OOM",
     exceptions.NoPermissionError: "NOPERM",
     exceptions.AuthenticationError: "WRONGPASS",

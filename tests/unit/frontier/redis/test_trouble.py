@@ -25,6 +25,14 @@ SAFE = Server(7, "standalone", "id", has_log=True, fsync="always", eviction="noe
         (exceptions.ConnectionError("max number of clients reached"), "maxclients"),
         (exceptions.ConnectionError("Connection refused"), "check that it runs"),
         (exceptions.TimeoutError("Timeout reading from socket"), "check that it runs"),
+        (exceptions.MovedError("866 127.0.0.1:7001"), "another node"),
+        (exceptions.AskError("866 127.0.0.1:7001"), "is moving the crawl"),
+        (exceptions.TryAgainError("Multiple keys request during rehashing"), "is moving the crawl"),
+        (
+            exceptions.ResponseError("ERR Script attempted to access a non local key in a cluster"),
+            "is moving the crawl",
+        ),
+        (exceptions.ClusterDownError("Hash slot not served"), "no master"),
         (exceptions.ResponseError("ERR something else"), "Redis says ERR something else"),
     ],
 )
@@ -50,6 +58,8 @@ def test_a_functions_own_refusal_is_misuse() -> None:
         (SAFE._replace(fsync="no"), ["appendfsync is no"]),
         (SAFE._replace(has_log=False, fsync="no"), ["append-only file is off"]),
         (SAFE._replace(eviction="volatile-ttl"), ["maxmemory-policy is volatile-ttl"]),
+        (SAFE._replace(mode="cluster"), ["has no replica"]),
+        (SAFE._replace(mode="cluster", replicas=1), []),
     ],
 )
 def test_dangers(server: Server, words: list[str]) -> None:
@@ -79,8 +89,16 @@ def test_old_servers_are_refused() -> None:
         refuse_unfit(SAFE._replace(major=6), "somewhere")
 
 
+def test_a_url_says_whether_its_server_is_of_a_cluster() -> None:
+    refuse_unfit(SAFE._replace(mode="cluster"), "somewhere", is_cluster=True)
+    with pytest.raises(ConfigError, match=r"name it as redis\+cluster://, not redis://"):
+        refuse_unfit(SAFE._replace(mode="cluster"), "somewhere")
+    with pytest.raises(ConfigError, match=r"name it as redis://, not redis\+cluster://"):
+        refuse_unfit(SAFE, "somewhere", is_cluster=True)
+
+
 def test_another_text_is_another_library() -> None:
     packaged, other = library(), library({"10_clock.lua": "local function server_ms() end"})
-    assert packaged.name != other.name
+    assert len({packaged.name, other.name, library(in_one_slot=True).name}) == 3
     assert library() == packaged
     assert packaged.source.startswith(f"#!lua name={packaged.name}\n")
