@@ -26,6 +26,9 @@ from mannerly.url import (
     resolve,
 )
 
+_new = tuple.__new__
+"""Makes a `NewUrl` at half the price of calling it."""
+
 
 class KnownHashes:
     """A direct-mapped cache of 64-bit hashes: fixed size, forgets, never wrong about "known".
@@ -40,6 +43,11 @@ class KnownHashes:
 
     def __contains__(self, url_hash: int) -> bool:
         return self._slots[url_hash & self._mask] == url_hash
+
+    def others(self, links: list[Resolved]) -> list[Resolved]:
+        """Those that are not known. All at once, since a page has eighty."""
+        slots, mask = self._slots, self._mask
+        return [link for link in links if slots[link[1] & mask] != link[1]]
 
     def remember(self, hashes: Iterable[int]) -> None:
         slots, mask = self._slots, self._mask
@@ -119,18 +127,19 @@ class Sieve:
         page: QueuedUrl,
         source: Source = Source.LINK,
     ) -> list[NewUrl]:
-        known, guard = self.known, self.guard
+        guard, referrer = self.guard, page.hash
         links = []
-        for link in found:
-            if link.hash in known or not self._may_follow(link):
+        for link in self.known.others(found):
+            if not self._may_follow(link):
                 continue
+            url, hash_, site = link
             priority = Priority.LINK
-            if guard is not None and (standing := guard.standing(link.site, link.url)):
+            if guard is not None and (standing := guard.standing(site, url)):
                 if standing is Standing.LEFT_OUT:
                     self.left_out[LeftOut.YIELD] += 1
                     continue
                 priority = Priority.PUT_OFF
-            links.append(NewUrl(link.site, link.hash, link.url, depth, priority, source, page.hash))
+            links.append(_new(NewUrl, (site, hash_, url, depth, priority, source, referrer)))
         return links
 
     def redirect(self, target: Resolved, page: QueuedUrl, priority: int) -> list[NewUrl]:

@@ -140,6 +140,8 @@ def why_delay(policy: PacePolicy, delay_s: float) -> str:
 def parse_retry_after(value: str, wall_now: float) -> float | None:
     """Seconds to wait, from either form of Retry-After; None if it says nothing sensible."""
     value = value.strip()
+    if not value:
+        return None
     if value.isascii() and value.isdigit():
         return float(value[:10])
     try:

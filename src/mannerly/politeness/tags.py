@@ -48,6 +48,9 @@ def header_tags(values: Iterable[str], agent: str, wall_at: float) -> Tags:
 def is_over(date: str, wall_at: float) -> bool:
     """Has this date passed? One that cannot be read has not: it may be years away."""
     date = date.strip()
+    if not date:
+        # Nearly always: two exceptions would cost a page as much as its visit does otherwise.
+        return False
     try:
         when = parsedate_to_datetime(date)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -19,7 +19,9 @@ here and nowhere else; everything else is kept as it is, NUL included.
 """
 
 import re
+from array import array
 from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -254,6 +256,8 @@ def named(name: str) -> Table:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LARGE = frozenset({"text", "main_text"})
+"""Columns of texts that are large. Below 2^31 bytes in a batch: `BYTES_PER_BATCH`."""
 
 
 def encode(table: Table, records: Sequence[Record]) -> pa.Buffer:
@@ -334,8 +338,23 @@ def _size(value: str | bytes | list[str]) -> int:
 
 def _batch(schema: pa.Schema, records: Sequence[Record]) -> pa.RecordBatch:
     columns = zip(*records, strict=True)
-    arrays = [_array(field.type, values) for field, values in zip(schema, columns, strict=True)]
+    arrays = [
+        _texts(values) if field.name in _LARGE else _array(field.type, values)
+        for field, values in zip(schema, columns, strict=True)
+    ]
     return pa.record_batch(arrays, schema=schema)
+
+
+def _texts(values: Sequence[str]) -> pa.Array:
+    """As `_array` does, for large texts: in half the time, and nothing of it stays in them. Arrow
+    has each text keep its UTF-8 for as long as it lives, and grows its buffer step by step."""
+    try:
+        encoded = [value.encode() for value in values]
+    except UnicodeEncodeError:
+        encoded = [_SURROGATE.sub("\ufffd", value).encode() for value in values]
+    ends = array("i", accumulate(map(len, encoded), initial=0))
+    texts = pa.py_buffer(b"".join(encoded))
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(ends), texts)
 
 
 def _array(kind: pa.DataType, values: Sequence[object]) -> pa.Array:

@@ -6,7 +6,7 @@ turned off. `TrapRules` sees one URL at a time. What only shows over many URLs i
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mannerly.url.normal import MAX_URL_LENGTH, path_of
@@ -37,11 +37,20 @@ class TrapRules:
     """How often one segment may occur in a path: `/a/b/a/b/...` comes from relative links that
     are resolved one level too deep."""
     max_query_params: int | None = 40
+    _harmless: int = field(init=False, repr=False, compare=False)
+    """A URL without a query and with no more slashes than this cannot break a rule but that of
+    length: true of nearly all, and told at a glance."""
+
+    def __post_init__(self) -> None:
+        limits = (limit for limit in (self.max_segments, self.max_repeats) if limit is not None)
+        object.__setattr__(self, "_harmless", len("//") + min(limits, default=MAX_URL_LENGTH))
 
     def cause(self, url: str) -> LeftOut | None:
         """Why a canonical URL looks like a trap; None: it does not."""
         if self.max_length is not None and len(url) > self.max_length:
             return LeftOut.LENGTH
+        if "?" not in url and url.count("/") <= self._harmless:
+            return None
         path, _, query = path_of(url).partition("?")
         depth = path.count("/")
         if self.max_segments is not None and depth > self.max_segments:
