@@ -144,8 +144,14 @@ def _binary() -> str:
     return found
 
 
+HIGHEST_PORT = 55_535
+"""A node of a cluster talks to the others 10,000 ports higher."""
+
+
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port <= HIGHEST_PORT:
+            return port
