@@ -19,6 +19,9 @@ from tests.simulation.world import Lived, live
 
 SMALL = {"pages_mean": 8.0, "pages_max": 60, "body_mean": 3000, "links_min": 8, "links_max": 16}
 
+LONG_S = 60.0
+"""Between checkpoints, where half a day is simulated: most of it is waiting."""
+
 
 def impolite(web: Web, lived: Lived, delay_s: float) -> list[judge.Violation]:
     """Everything that a site owner could complain about."""
@@ -52,7 +55,8 @@ def test_every_reachable_page_once_and_politely(tmp_path: Path) -> None:
 
 def test_a_web_that_misbehaves_is_crawled_to_its_end(tmp_path: Path) -> None:
     web = Web(preset("hostile", seed=5, sites=80, traps=False, **SMALL))
-    lived = live(web, tmp_path, delay=70.0, crawl_delay_ceiling=600.0, trap_guard=False)
+    lived = live(web, tmp_path, delay=70.0, crawl_delay_ceiling=600.0, trap_guard=False,
+                 checkpoint_interval=LONG_S)  # fmt: skip
     assert lived.because == FINISHED
     assert impolite(web, lived, 70.0) == []
     assert judge.fetched_twice(lived.records) == []
@@ -117,8 +121,8 @@ def test_a_page_that_trips_a_bug_is_given_up_and_the_crawl_goes_on(
 
 def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
     web = Web(preset("mixed", seed=7, sites=40, traps=False, **SMALL))
-    first = live(web, tmp_path / "a", seed=11, delay=5.0)
-    second = live(Web(web.spec), tmp_path / "b", seed=11, delay=5.0)
+    first = live(web, tmp_path / "a", seed=11, delay=5.0, checkpoint_interval=LONG_S)
+    second = live(Web(web.spec), tmp_path / "b", seed=11, delay=5.0, checkpoint_interval=LONG_S)
     assert first.records == second.records
     assert first.stats == second.stats
     assert first.elapsed_s == second.elapsed_s

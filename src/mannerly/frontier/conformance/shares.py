@@ -61,7 +61,7 @@ async def _work(frontier: Frontier, number: int, log: Log, left: Counter[str]) -
         if wait_s is None:
             return
         if not leases:
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.05)
 
 
 async def test_fifty_workers_share_a_thousand_urls_of_a_hundred_sites(
