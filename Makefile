@@ -48,7 +48,6 @@ format: setup  ## put the code into its usual form
 	$(BIN)/ruff format .
 
 docs: setup  ## the docs as a site, in build/docs; every link is checked
-	@test -x $(BIN)/mkdocs || $(BIN)/pip install --quiet 'mkdocs-material>=9.5,<10'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: setup  ## every benchmark; figures go to benchmarks/results

@@ -3,6 +3,7 @@
 DIR/lock          held (flock) by the crawler that runs here, and by all its processes
 DIR/frontier.db   the frontier, unless --db-url says otherwise
 DIR/suffix-list.dat  the public suffix list that the crawl's sites are made by
+DIR/deaths        what processes were reading when they died (`mannerly.store.deaths`)
 DIR/journal, pages, fetches, requests, runs: the store (`mannerly.store.layout`)
 """
 

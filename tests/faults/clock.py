@@ -51,13 +51,12 @@ def play(pages: int, tell: Tell) -> Verdict:
 
 
 def faked(hands: Path) -> dict[str, str]:
-    """The environment of a process whose wall clock is off by what stands in that file, at each
-    look at it."""
+    """The environment of a process whose wall clock is off by what stands in that file, which is
+    read every second."""
     (library,) = Path(LIBRARIES).glob("*/faketime/libfaketimeMT.so.1")
     return {
         "LD_PRELOAD": str(library),
         "FAKETIME_TIMESTAMP_FILE": str(hands),
-        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_CACHE_DURATION": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "DONT_FAKE_MONOTONIC": "1",
     }

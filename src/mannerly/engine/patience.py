@@ -12,7 +12,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 10.0
+LONGEST_PAUSE_S = 4.0
+"""Who waits goes on within ten seconds of the end of the trouble, also where a server that was
+tried a moment ago is not tried at once (`mannerly.frontier.reaching`)."""
 
 
 class Patience:

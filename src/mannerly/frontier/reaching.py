@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from mannerly.errors import FrontierError
 
 FIRST_PAUSE_S = 0.1
-LONGEST_PAUSE_S = 5.0
+LONGEST_PAUSE_S = 2.0
 
 
 class Reaching:

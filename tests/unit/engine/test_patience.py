@@ -44,8 +44,8 @@ def test_one_line_when_it_fails_and_one_when_all_go_on(caplog: pytest.LogCapture
         "the crawl is paused: the server is away",
         "the crawl goes on",
     ]
-    # It is asked less and less often: after 0.5, 1, 2, 4, 8 and then every 10 s.
-    assert service.calls == 3 * 8
+    # It is asked less and less often: after 0.5, 1, 2 and then every 4 s.
+    assert service.calls == 3 * 11
 
 
 async def test_a_mistake_is_not_repeated() -> None:
