@@ -1,8 +1,9 @@
 """The questions of a report, in SQL over the views of `mannerly query`.
 
-Each answer has few rows, whatever the size of the crawl, and none needs more memory than the crawl
-has sites: quantiles are taken of counts by value, and a histogram counts on a logarithmic scale,
-where bin `n` begins at `base ** (n / parts)`.
+Each answer has few rows, whatever the size of the crawl. Those over the store's views need no more
+memory than the crawl has sites: quantiles are taken of counts by value, and a histogram counts on a
+logarithmic scale, where bin `n` begins at `base ** (n / parts)`. The audit's tables have a row for
+each visit; DuckDB spills what does not fit.
 """
 
 from typing import NamedTuple
