@@ -32,9 +32,11 @@ class Cage:
 
     @property
     def inside(self) -> list[str]:
-        """The words that run another command in it."""
-        join = f'echo $$ > {self._folder}/cgroup.procs && exec "$@"'
-        return ["sh", "-c", join, "sh"]
+        """The words that run another command in it, as one of the first to be killed."""
+        return self._joining('&& echo 900 > /proc/self/oom_score_adj && exec "$@"')
+
+    def _joining(self, then: str) -> list[str]:
+        return ["sh", "-c", f"echo $$ > {self._folder}/cgroup.procs {then}", "sh"]
 
     def kills(self) -> int:
         """What the kernel killed in it so far."""
@@ -44,9 +46,7 @@ class Cage:
 
     def fill(self) -> "subprocess.Popen[bytes]":
         """A process in it that takes all memory there is, and is the last to be killed."""
-        spare_me = 'echo -1000 > /proc/self/oom_score_adj && exec "$@"'
-        program = [*self.inside, "sh", "-c", spare_me, "sh", sys.executable, "-c", _HOG]
-        return subprocess.Popen(program)
+        return subprocess.Popen([*self._joining('&& exec "$@"'), sys.executable, "-c", _HOG])
 
     def __enter__(self) -> Self:
         self._folder.mkdir()
