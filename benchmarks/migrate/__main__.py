@@ -110,7 +110,9 @@ def move(data: Path, source: str, target: str, kill_after_s: float = 0.0) -> dic
         "cpu_s": round(usage.ru_utime + usage.ru_stime, 1),
         "peak_mb": peak_kb // 1024,
     }
-    return {**taken, **json.loads(told)} if told else taken
+    report = json.loads(told) if told else {}
+    report.pop("to", None)  # a folder that is gone
+    return {**taken, **report}
 
 
 def _peak_kb(pid: int) -> int | None:

@@ -17,7 +17,7 @@ from mannerly.frontier.redis.connection import TimeOuts
 from tests.services.redis import START_WITHIN_S, RedisServer, free_port
 
 MASTERS = 3
-SETTINGS = {"cluster_enabled": "yes", "cluster_node_timeout": "2000"}
+SETTINGS = {"cluster_enabled": "yes", "cluster_node_timeout": "3000"}
 
 
 class RedisCluster:
@@ -118,7 +118,8 @@ class RedisCluster:
 @functools.cache
 def shared() -> RedisCluster:
     """The Cluster of this test session, started at first use and removed when Python ends."""
-    cluster = RedisCluster(appendfsync="everysec")
+    # Nobody shall be promoted in it, however busy the machine is.
+    cluster = RedisCluster(appendfsync="everysec", cluster_node_timeout="30000")
     atexit.register(cluster.remove)
     cluster.start()
     return cluster
