@@ -24,9 +24,7 @@ import xxhash
 
 from mannerly.errors import SchemaError, StoreError
 
-VERSION = 3
-"""3: a table's rows are compressed as a whole, and no longer buffer by buffer."""
-_OLDEST = 2
+VERSION = 2
 
 _MAGIC = b"Mjrn"
 _FRAME = struct.Struct("<4sBQQ")
@@ -143,10 +141,9 @@ def read_header(fd: int, frame: Frame) -> int:
     """The writer of a segment. `SchemaError` if a later version of Mannerly wrote it."""
     payload = _payload(fd, frame)
     (version,) = struct.unpack_from("<I", payload)
-    if not _OLDEST <= version <= VERSION:
+    if version != VERSION:
         raise SchemaError(
-            f"the journal has format {version}, this Mannerly reads {_OLDEST} to {VERSION}: "
-            "use the newer one"
+            f"the journal has format {version}, this Mannerly reads {VERSION}: use the newer one"
         )
     _, writer = _HEADER.unpack_from(payload)
     return int(writer)

@@ -5,7 +5,6 @@ import struct
 from itertools import accumulate
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +15,7 @@ from mannerly.store.frames import Kind, Part
 from mannerly.store.layout import Layout
 from mannerly.store.read import open_store
 from mannerly.store.segments import read_segment
-from mannerly.store.tables import FETCHES, PAGES, decode, encode
+from mannerly.store.tables import FETCHES, PAGES, encode
 from tests.unit.store.store_records import StillClock, fetch, page, parquet_hashes, seen
 
 WRITER = 0x7FFF_0000_1234_5678
@@ -135,18 +134,3 @@ def test_a_batch_that_reads_back_differently_is_not_rolled(tmp_path: Path) -> No
     report = recover(tmp_path, {7: (1, frozenset[int]())}.get, writers=[7])
     assert (report.batches_missing, report.batches_kept) == (1, 0)
     assert [kept.read_bytes() for kept in report.set_aside] == [damaged]
-
-
-def test_rows_that_arrow_compressed_are_read_like_those_of_today(tmp_path: Path) -> None:
-    """As journals of format 2 have them: a crawl that was killed is resumed by a newer program."""
-    rows = [page(number, text="a text " * 1_000) for number in range(3)]
-    (today,) = decode(encode(PAGES, rows))
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(
-        sink, PAGES.journal, options=pa.ipc.IpcWriteOptions(compression="zstd")
-    ) as stream:
-        stream.write_batch(today)
-    assert list(decode(sink.getvalue())) == [today]
-    older = frames._frame(Kind.HEADER, 0, struct.pack("<IQ", 2, WRITER))
-    path = put(tmp_path, older + frames.batch(1, [Part("pages", 3, sink.getvalue())]))
-    assert list(read_segment(path, WRITER, 1).batches) == [1]
