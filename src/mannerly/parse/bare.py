@@ -1,7 +1,7 @@
 """A page without what nobody here reads: comments, scripts, style sheets, most attributes.
 
-A third of a page is `class="..."` and the like, and the parser makes an object of each. Left out
-before, a page costs a tenth less, and what hides a part of it has been seen on the way. What is
+A fifth of a page is `class="..."` and the like, and the parser makes an object of each. Left out
+before, a page costs a seventh less, and what hides a part of it has been seen on the way. What is
 parsed from the rest is the same: a test compares both.
 
 Compiled where there was a C compiler at installation (`_bare.c`). Without one the page is left as
