@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 SOURCES = [
     Path("src/mannerly/parse/_bare.c"),
     Path("src/mannerly/parse/_blocks.c"),
-    Path("src/mannerly/engine/_textprint.c"),
+    Path("src/mannerly/parse/_simhash.c"),
 ]
 FLAGS = ["-O3", "-fPIC", "-shared"]
 

@@ -48,7 +48,7 @@ def name() -> str:
     return f"crash_{next(NUMBERS)}"
 
 
-def opened(address: str, name: str) -> RedisFrontier:
+def opened(address: str, name: str, time_outs: TimeOuts = SHORT) -> RedisFrontier:
     return RedisFrontier(
         address,
         schema=name,
@@ -56,7 +56,7 @@ def opened(address: str, name: str) -> RedisFrontier:
         executor=InlineExecutor(),
         random=random.SystemRandom(),
         caps=Caps(),
-        time_outs=SHORT,
+        time_outs=time_outs,
     )
 
 

@@ -1,7 +1,6 @@
 """A Redis Cluster in trouble: a master is killed, slots are moved. Real servers and processes."""
 
 import asyncio
-import random
 import subprocess
 import sys
 import time
@@ -11,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.errors import ConfigError, FrontierError
 from mannerly.frontier.conformance.shapes import Worker, names, released, settled, url
 from mannerly.frontier.contract import Added
 from mannerly.frontier.redis import RedisFrontier, TimeOuts
 from mannerly.frontier.redis.cluster import slot_of
-from tests.crash.test_redis import PROJECT, REST_S, judge, visits_in, wait_for_more
+from tests.crash.test_redis import PROJECT, REST_S, judge, opened, visits_in, wait_for_more
 from tests.services.redis import RedisServer
 from tests.services.redis_cluster import MASTERS, RedisCluster
 
@@ -36,17 +34,6 @@ def cluster() -> Iterator[RedisCluster]:
 @pytest.fixture
 def name() -> str:
     return f"cluster_{next(NUMBERS)}"
-
-
-def opened(address: str, name: str) -> RedisFrontier:
-    return RedisFrontier(
-        address,
-        schema=name,
-        clock=SystemClock(),
-        executor=InlineExecutor(),
-        random=random.SystemRandom(),
-        time_outs=SHORT,
-    )
 
 
 class Visitors:
@@ -78,7 +65,7 @@ async def test_slots_that_are_moved_under_load_cost_retries_only(
     cluster: RedisCluster, name: str, tmp_path: Path
 ) -> None:
     urls = [url(f"s{number % 60}.example", number) for number in range(1800)]
-    async with opened(cluster.url, name) as frontier:
+    async with opened(cluster.url, name, SHORT) as frontier:
         await frontier.add(urls)
     with Visitors(cluster, name, tmp_path) as crawl:
         for _ in range(2):
@@ -93,7 +80,7 @@ async def test_slots_that_are_moved_under_load_cost_retries_only(
 async def test_nothing_is_done_while_only_some_keys_have_been_moved(
     cluster: RedisCluster, name: str
 ) -> None:
-    async with opened(cluster.url, name) as frontier:
+    async with opened(cluster.url, name, SHORT) as frontier:
         worker = await Worker.enlist(frontier)
         await frontier.add([url(f"s{number}.example", 1) for number in range(40)])
         leases = await worker.lease(2)
@@ -139,7 +126,7 @@ async def test_a_master_that_is_killed_under_load(
 ) -> None:
     """The last test of this Cluster: a node is gone after it."""
     urls = [url(f"s{number % 60}.example", number) for number in range(1800)]
-    async with opened(cluster.url, name) as frontier:
+    async with opened(cluster.url, name, SHORT) as frontier:
         worker = await Worker.enlist(frontier)
         await frontier.add(urls)
         with Visitors(cluster, name, tmp_path) as crawl:
@@ -159,10 +146,10 @@ async def test_a_master_that_is_killed_under_load(
 
 async def test_a_url_says_whether_it_is_a_cluster(cluster: RedisCluster, name: str) -> None:
     with pytest.raises(ConfigError, match=r"redis\+cluster://, not redis://"):
-        async with opened(cluster.nodes[-1].url, name):
+        async with opened(cluster.nodes[-1].url, name, SHORT):
             pass
     with RedisServer() as alone:
         address = alone.url.replace("redis://", "redis+cluster://")
         with pytest.raises((ConfigError, FrontierError)):
-            async with opened(address, name):
+            async with opened(address, name, SHORT):
                 pass

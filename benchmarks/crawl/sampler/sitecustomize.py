@@ -22,6 +22,7 @@ STAGES = {
     "mannerly.fetch.decode": "decode",
     "mannerly.fetch": "fetch",
     "mannerly.parse.simhash": "copies",
+    "mannerly.parse.simhash_plain": "copies",
     "mannerly.engine.novelty": "copies",
     "mannerly.engine.twins": "copies",
     "mannerly.parse": "parse",

@@ -9,9 +9,9 @@ other.
 
 from typing import NamedTuple
 
-from mannerly.engine.textprint import text_print
 from mannerly.engine.twins import Likeness, Twin, Twins
 from mannerly.model import NewUrl, QueuedUrl
+from mannerly.parse.simhash import text_print
 from mannerly.url.yields import Gave, YieldGuard
 
 LOOKED_AT = 50

@@ -1,10 +1,13 @@
 """Whose connection was lost while it began a crawl may find that another one has begun."""
 
+import threading
+
 import psycopg
 import pytest
 
 from mannerly.errors import CrawlExistsError
 from mannerly.frontier.conformance.shapes import url
+from mannerly.frontier.postgres import statements
 from tests.services.postgres import shared
 from tests.unit.frontier.postgres.opening import opened
 
@@ -28,3 +31,14 @@ async def test_who_lost_the_beginning_creates_nothing() -> None:
         await first.clear()
         await first.create({"delay_s": "1"})
         assert (await first.stats()).urls_known == 0
+
+
+async def test_a_server_may_notice_late_who_is_gone() -> None:
+    server = shared()
+    gone = psycopg.connect(server.url)
+    leaves = threading.Timer(0.3, gone.close)
+    async with opened(server.url, "noticing") as frontier:
+        assert gone.execute(statements.TAKE_BEGINNING, ("noticing",)).fetchall() == [(True,)]
+        leaves.start()
+        await frontier.clear()
+    leaves.join()
