@@ -181,13 +181,13 @@ class HttpChannel:
         fetched.reused = connection.used
         if not connection.used:
             fetched.dns_s, fetched.connect_s = connection.dns_s, connection.connect_s
-        now = self._clock.now()
-        if now > start_by_at:
-            raise FetchFailure(Outcome.NOT_SENT, "the lease is too old to start a request")
-        fetched.started_at = now
-        fetched.request = request
         reader = ResponseReader(header_limit=self._header_limit, body_limit=body_limit)
-        await connection.ask(request, reader)
+        answered = connection.ask(request, reader, self._clock, start_by_at)
+        if answered is None:
+            raise FetchFailure(Outcome.NOT_SENT, "the lease is too old to start a request")
+        fetched.started_at = connection.asked_at
+        fetched.request = request
+        await answered
         fetched.first_byte_s = connection.first_byte_s
         return reader
 

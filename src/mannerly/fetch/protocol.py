@@ -7,6 +7,7 @@ import struct
 from contextlib import suppress
 from typing import cast
 
+from mannerly.clock import Clock
 from mannerly.fetch.contract import TlsFacts
 from mannerly.fetch.response import ResponseReader
 
@@ -17,7 +18,6 @@ class Connection(asyncio.Protocol):
     """Registers itself in `opened` while its socket is open."""
 
     __slots__ = (
-        "_asked_at",
         "_gone",
         "_loop",
         "_opened",
@@ -25,7 +25,9 @@ class Connection(asyncio.Protocol):
         "_reader",
         "_transport",
         "_waiter",
+        "_written_at",
         "address",
+        "asked_at",
         "connect_s",
         "dns_s",
         "first_byte_s",
@@ -41,7 +43,9 @@ class Connection(asyncio.Protocol):
         self._poll: select.poll | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._loop = asyncio.get_running_loop()
-        self._asked_at = 0.0
+        self._written_at = 0.0
+        self.asked_at = 0.0
+        """When the last request was sent, by the clock that allowed it."""
         self.dns_s = self.connect_s = 0.0
         """What it took to have this connection; taken by the first exchange."""
         self.first_byte_s = 0.0
@@ -52,18 +56,32 @@ class Connection(asyncio.Protocol):
         self.used = False
         """It has carried a request."""
 
-    def ask(self, request: bytes, reader: ResponseReader) -> asyncio.Future[None]:
-        """Write `request`; the future is done when `reader` has ended (or is cancelled)."""
+    def ask(
+        self, request: bytes, reader: ResponseReader, clock: Clock, start_by_at: float
+    ) -> asyncio.Future[None] | None:
+        """Write `request`; the future is done when `reader` has ended (or is cancelled). None:
+        nothing was written, since it is later than `start_by_at`.
+
+        Whatever can be done before the clock is read is done before. A process that is stopped
+        between that and the write, and runs again when somebody else holds the site, would still
+        send: so there is one call in between, and no more.
+        """
         waiter = self._loop.create_future()
-        self._asked_at = self._loop.time()
         self.first_byte_s = 0.0
+        transport = self._transport
+        write = None if transport is None else transport.write
+        now = clock.now()
+        if now > start_by_at:
+            return None
+        if write is not None:
+            write(request)
+        self.asked_at = now
+        self._written_at = self._loop.time()
         self._reader = reader
         self._waiter = waiter
         self.used = True
-        if self._transport is None:
+        if write is None:
             self._settle("closed before the request")
-        else:
-            self._transport.write(request)
         return waiter
 
     def fit(self) -> bool:
@@ -125,7 +143,7 @@ class Connection(asyncio.Protocol):
             self.abort()
             return
         if not reader.started:
-            self.first_byte_s = self._loop.time() - self._asked_at
+            self.first_byte_s = self._loop.time() - self._written_at
         if reader.feed(data):
             self._settle("")
 
