@@ -23,8 +23,8 @@ demo: setup  ## crawl a simulated web on this machine and look at the result
 # The longest first, and the suite that rewrites its own asserts before those that import it.
 TESTS := tests/simulation tests/conformance tests/crash tests/e2e tests/external tests/hostile tests/unit
 
-test: setup services  ## all tests: three at a time, as many wait for something, then those that want the machine for themselves
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not alone" $(TESTS)
+test: setup services  ## all tests: four at a time, as many wait for something, then those that want the machine for themselves
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not alone" $(TESTS)
 	$(BIN)/python -m pytest -m alone
 
 day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)

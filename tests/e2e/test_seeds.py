@@ -39,8 +39,8 @@ def test_all_kinds_of_lines(tmp_path: Path) -> None:
     assert "xn--bcher-kva.example" in visited
 
 
-def test_a_million_lines_in_bounded_memory(tmp_path: Path) -> None:
-    count = 1_000_000
+def test_many_lines_in_bounded_memory(tmp_path: Path) -> None:
+    count = 300_000
     with (tmp_path / "seeds.txt").open("w") as file:
         file.writelines(f"site-{n}.example\n" for n in range(count))
     # Not `ru_maxrss`: that begins with what the process that started this one had in memory.
@@ -59,7 +59,7 @@ def test_a_million_lines_in_bounded_memory(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert int(done.stderr.split()[-1]) < 500 * 1024, "kilobytes"
+    assert int(done.stderr.split()[-1]) < 300 * 1024, "kilobytes"
     status = json.loads(mannerly("status", "--data-dir", str(tmp_path / "data"), "--json").stdout)
     assert status["sites"] == count
     assert status["urls_known"] >= count
