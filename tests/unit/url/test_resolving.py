@@ -67,8 +67,8 @@ def test_what_only_some_links_need() -> None:
 
 
 def test_bounds() -> None:
-    assert len(resolve(BASE, (f"/{n}" for n in range(9_000)), KEY)) == 5_000
-    assert len(resolve(BASE, (f"/{n}" for n in range(100)), KEY, max_links=7)) == 7
+    assert len(resolve(BASE, [f"/{n}" for n in range(9_000)], KEY)) == 5_000
+    assert len(resolve(BASE, [f"/{n}" for n in range(100)], KEY, max_links=7)) == 7
     assert resolve(BASE, ["/" + "x" * 2_000_000, "/" + "x" * 3_000], KEY) == []
 
 
