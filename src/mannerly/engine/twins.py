@@ -18,14 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mannerly.parse.simhash import TextPrint
+from mannerly.parse.simhash import Alike, TextPrint, among
 
 PAGES_A_SITE = 4_096
 PAGES = 400_000
 """32 bytes each; with what the arrays have to spare at most 26 MB."""
-NEAR_BITS = 6
-"""Up to so many bits of 64 are near. Measured on texts of 1,550 words: 8 words changed give 2 to 6
-bits, 32 words 3 to 11, unrelated texts more than 15."""
 _FIRST_ROOM = 8
 
 
@@ -50,6 +47,11 @@ class Twin(NamedTuple):
 
 
 NO_TWIN = Twin(Likeness.NONE, 0)
+_LIKENESS = {
+    Alike.EXACT: Likeness.EXACT,
+    Alike.NEAR: Likeness.NEAR,
+    Alike.BUT_FOR_DIGITS: Likeness.BUT_FOR_DIGITS,
+}
 
 
 @dataclass(slots=True)
@@ -96,16 +98,15 @@ class Twins:
         remember: bool = True,
     ) -> Twin:
         """Which page of the site this one repeats; if none, `remember` it."""
-        simhash, but_for_digits = text
         pages = self._sites.get(site)
         if pages is not None:
             self._sites.move_to_end(site)
-            twin = _among(pages, content_hash, simhash, but_for_digits)
-            if twin is not NO_TWIN:
+            alike, first = among(pages.hashes, pages.held, content_hash, text)
+            if alike:
                 # Fetched again after a crash or a deferral, a page is not its own twin.
-                return NO_TWIN if twin.url_hash == url_hash else twin
+                return NO_TWIN if first == url_hash else Twin(_LIKENESS[Alike(alike)], first)
         if remember:
-            self._remember(site, content_hash, simhash, but_for_digits, url_hash)
+            self._remember(site, content_hash, *text, url_hash)
         return NO_TWIN
 
     def _remember(self, site: str, *row: int) -> None:
@@ -116,20 +117,3 @@ class Twins:
         while self._held > self._limit and len(self._sites) > 1:
             _, forgotten = self._sites.popitem(last=False)
             self._held -= forgotten.held
-
-
-def _among(pages: _Pages, content_hash: int, simhash: int, but_for_digits: int) -> Twin:
-    contents, simhashes, rests, urls = pages.hashes[:, : pages.held]
-    same = np.flatnonzero(contents == content_hash)
-    if len(same):
-        return Twin(Likeness.EXACT, int(urls[same[0]]))
-    if not simhash:
-        return NO_TWIN
-    # `bitwise_count` of a negative number counts the bits of its absolute value: view as unsigned.
-    bits = np.bitwise_count((simhashes ^ np.int64(simhash)).view(np.uint64))
-    bits[simhashes == 0] = 64
-    nearest = int(bits.argmin())
-    if bits[nearest] <= NEAR_BITS:
-        return Twin(Likeness.NEAR, int(urls[nearest]))
-    same = np.flatnonzero(rests == but_for_digits)
-    return Twin(Likeness.BUT_FOR_DIGITS, int(urls[same[0]])) if len(same) else NO_TWIN

@@ -317,62 +317,82 @@ static PyObject *marked(PyObject *Py_UNUSED(module), PyObject *source)
     return Py_BuildValue("(Nninn)", result, tags, survey.seen, survey.left_open, longest);
 }
 
-/* How many bytes of white space begin at `at`: as `str.split` has it, but for form feeds. */
-static inline int blank_at(const unsigned char *at, const unsigned char *end)
+/* White space as `str.split` has it, but for form feeds. */
+static inline int is_white(Py_UCS4 c)
 {
-    unsigned char c = *at;
-    if (c < 0x80)
-        return c == ' ' || (c >= '\t' && c <= '\r' && c != '\f') || (c >= 0x1c && c <= 0x1f);
-    if (c < 0xc2 || c > 0xe3)
-        return 0;
-    if (c == 0xc2)
-        return end - at > 1 && (at[1] == 0x85 || at[1] == 0xa0) ? 2 : 0;
-    if (c < 0xe1 || end - at < 3)
-        return 0;
-    if (c == 0xe1)
-        return at[1] == 0x9a && at[2] == 0x80 ? 3 : 0;
-    if (c == 0xe3)
-        return at[1] == 0x80 && at[2] == 0x80 ? 3 : 0;
-    if (at[1] == 0x80)
-        return at[2] <= 0x8a || at[2] == 0xa8 || at[2] == 0xa9 || at[2] == 0xaf ? 3 : 0;
-    return at[1] == 0x81 && at[2] == 0x9f ? 3 : 0;
+    if (c <= ' ')
+        return c == ' ' || (c >= '\t' && c <= '\r' && c != '\f') || c >= 0x1c;
+    if (c < 0x1680)
+        return c == 0x85 || c == 0xa0;
+    return (c >= 0x2000 && c <= 0x200a) || c == 0x1680 || c == 0x2028 || c == 0x2029 ||
+           c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-static inline int is_plain(unsigned char c) { return (unsigned char)(c - '!') < 0x80 - '!'; }
+#define STRIDE 32
 
-/* The form of `text` as UTF-8 in `out`, which has room for all of it. */
-static size_t collapse(const char *text, Py_ssize_t length, char *out)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    const unsigned char *const end = at + length;
-    char *const begin = out;
-    char gap = 0; /* what separates the next word from the last */
-    while (at < end) {
-        int blank;
-        if (*at == '\f') {
-            gap = '\n';
-            at++;
-        } else if ((blank = blank_at(at, end)) != 0) {
-            if (gap == 0)
-                gap = ' ';
-            at += blank;
-        } else {
-            /* Words with single blanks between them are copied at once. */
-            const unsigned char *word = at;
-            do
-                at++;
-            while (at < end &&
-                   (is_plain(*at) || (*at == ' ' && at + 1 < end && is_plain(at[1])) ||
-                    (*at >= 0x80 && blank_at(at, end) == 0)));
-            if (gap != 0 && out > begin)
-                *out++ = gap;
-            gap = 0;
-            memcpy(out, word, (size_t)(at - word));
-            out += at - word;
-        }
+/* Texts have one form for each width of their characters, and so has this. */
+#define COLLAPSE(NAME, UNIT, ODD)                                                                  \
+    /* How many characters from `at` on are copied as they are: all but form feeds and white       \
+       space, and single blanks between them. `at` is one of them. */                              \
+    static inline size_t run_##NAME(const UNIT *at, const UNIT *end)                               \
+    {                                                                                              \
+        const UNIT *const begin = at;                                                              \
+        for (;;) {                                                                                 \
+            /* A stride at once, where nothing in it needs a closer look. */                       \
+            while (end - at > STRIDE) {                                                            \
+                UNIT odd = 0;                                                                      \
+                for (int n = 0; n < STRIDE; n++) {                                                 \
+                    UNIT c = at[n];                                                                \
+                    odd |= (UNIT)((c < ' ') | ODD | ((c == ' ') & (at[n + 1] == ' ')));            \
+                }                                                                                  \
+                if (odd)                                                                           \
+                    break;                                                                         \
+                /* What follows a blank at its end was not looked at. */                           \
+                at += STRIDE - (at[STRIDE - 1] == ' ');                                            \
+            }                                                                                      \
+            const UNIT *const soon = end - at > STRIDE ? at + STRIDE : end;                        \
+            for (; at < soon; at++) {                                                              \
+                if (*at == '\f' || (*at != ' ' && is_white(*at)))                                  \
+                    return (size_t)(at - begin);                                                   \
+                if (*at == ' ' && (at + 1 == end || at[1] == '\f' || is_white(at[1])))             \
+                    return (size_t)(at - begin);                                                   \
+            }                                                                                      \
+            if (at == end)                                                                         \
+                return (size_t)(at - begin);                                                       \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static size_t collapse_##NAME(const UNIT *at, Py_ssize_t length, UNIT *out)                    \
+    {                                                                                              \
+        const UNIT *const end = at + length;                                                       \
+        UNIT *const begin = out;                                                                   \
+        UNIT gap = 0; /* what separates the next word from the last */                             \
+        while (at < end) {                                                                         \
+            if (*at == '\f') {                                                                     \
+                gap = '\n';                                                                        \
+                at++;                                                                              \
+            } else if (is_white(*at)) {                                                            \
+                if (gap == 0)                                                                      \
+                    gap = ' ';                                                                     \
+                at++;                                                                              \
+            } else {                                                                               \
+                size_t run = run_##NAME(at, end);                                                  \
+                if (gap != 0 && out > begin)                                                       \
+                    *out++ = gap;                                                                  \
+                gap = 0;                                                                           \
+                memcpy(out, at, run * sizeof *at);                                                 \
+                out += run;                                                                        \
+                at += run;                                                                         \
+            }                                                                                      \
+        }                                                                                          \
+        return (size_t)(out - begin);                                                              \
     }
-    return (size_t)(out - begin);
-}
+
+COLLAPSE(narrow, Py_UCS1, (c == 0x85) | (c == 0xa0))
+COLLAPSE(middle, Py_UCS2,
+         (c == 0x85) | (c == 0xa0) | (c == 0x1680) | ((c & 0xff80) == 0x2000) | (c == 0x3000))
+COLLAPSE(wide, Py_UCS4,
+         (c == 0x85) | (c == 0xa0) | (c == 0x1680) | ((c & 0xffffff80) == 0x2000) | (c == 0x3000))
 
 static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -380,25 +400,21 @@ static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
     Py_ssize_t limit;
     if (!PyArg_ParseTuple(args, "Un", &raw, &limit))
         return NULL;
-    PyObject *begin = PyUnicode_Substring(raw, 0, 4 * limit);
-    if (begin == NULL)
-        return NULL;
-    Py_ssize_t length;
-    const char *text = PyUnicode_AsUTF8AndSize(begin, &length);
-    char *out = text != NULL ? PyMem_Malloc((size_t)length + 1) : NULL;
-    if (out == NULL) {
-        Py_DECREF(begin);
-        return text == NULL ? NULL : PyErr_NoMemory();
-    }
-    size_t size = collapse(text, length, out);
-    Py_DECREF(begin);
-    PyObject *result = PyUnicode_DecodeUTF8(out, (Py_ssize_t)size, NULL);
+    Py_ssize_t length = Py_MIN(PyUnicode_GET_LENGTH(raw), 4 * limit);
+    const int kind = PyUnicode_KIND(raw);
+    void *out = PyMem_Malloc((size_t)(length + 1) * (size_t)kind);
+    if (out == NULL)
+        return PyErr_NoMemory();
+    const void *text = PyUnicode_DATA(raw);
+    size_t size;
+    if (kind == PyUnicode_1BYTE_KIND)
+        size = collapse_narrow(text, length, out);
+    else if (kind == PyUnicode_2BYTE_KIND)
+        size = collapse_middle(text, length, out);
+    else
+        size = collapse_wide(text, length, out);
+    PyObject *result = PyUnicode_FromKindAndData(kind, out, Py_MIN((Py_ssize_t)size, limit));
     PyMem_Free(out);
-    if (result != NULL && PyUnicode_GetLength(result) > limit) {
-        PyObject *whole = result;
-        result = PyUnicode_Substring(whole, 0, limit);
-        Py_DECREF(whole);
-    }
     return result;
 }
 

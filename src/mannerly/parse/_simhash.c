@@ -47,52 +47,118 @@ typedef struct {
     Py_ssize_t size, rest_size, count;
 } Pass;
 
-/* False: Python must do it. Inlined, so that there is a loop of its own for each width. */
-static inline __attribute__((always_inline)) int pass(
-    Pass *it, const int kind, const void *text, Py_ssize_t length)
+#define STRIDE 32
+
+/* Where a pass is: behind what it has written. */
+typedef struct {
+    uint8_t *out, *rest;
+    uint32_t *begin;
+    uint8_t before;
+} Ends;
+
+/* One character of any kind. False: Python must do it. */
+static inline int take(const Pass *it, Ends *ends, Py_UCS4 c)
 {
-    uint8_t *out = it->data, *rest = it->rest, before = ' ';
-    uint32_t *begin = it->begins;
-    for (Py_ssize_t at = 0; at < length; at++) {
-        Py_UCS4 c = PyUnicode_READ(kind, text, at);
-        if (c >= 0x80) {
-            if (is_special(c))
-                return 0;
-            c = Py_UNICODE_TOLOWER(c); /* the sign of Kelvin becomes ASCII by it */
-        } else if (c - 'A' < 26) {
-            c |= 0x20;
-        }
-        uint8_t *first = out;
-        if (c < 0x80) {
-            *out++ = (uint8_t)c;
-            *rest = (uint8_t)c;
-            rest += c - '0' >= 10;
-        } else {
-            out = put_utf8(out, c);
-            for (const uint8_t *byte = first; byte < out; byte++)
-                *rest++ = *byte;
-        }
-        *begin = (uint32_t)(first - it->data);
-        begin += ((before <= 32) & (*first > 32)) | (*first >= UNSPACED);
-        before = out[-1];
+    if (c >= 0x80) {
+        if (is_special(c))
+            return 0;
+        c = Py_UNICODE_TOLOWER(c); /* the sign of Kelvin becomes ASCII by it */
+    } else if (c - 'A' < 26) {
+        c |= 0x20;
     }
-    memset(out, ' ', FEATURE_BYTES);
-    it->size = out - it->data;
-    it->rest_size = rest - it->rest;
-    it->count = begin - it->begins;
+    const uint8_t *first = ends->out;
+    if (c < 0x80) {
+        *ends->out++ = (uint8_t)c;
+        *ends->rest = (uint8_t)c;
+        ends->rest += c - '0' >= 10;
+    } else {
+        ends->out = put_utf8(ends->out, c);
+        for (const uint8_t *byte = first; byte < ends->out; byte++)
+            *ends->rest++ = *byte;
+    }
+    *ends->begin = (uint32_t)(first - it->data);
+    ends->begin += ((ends->before <= 32) & (*first > 32)) | (*first >= UNSPACED);
+    ends->before = ends->out[-1];
     return 1;
 }
+
+/* A stride of ASCII that is in lower case at `ends->out`: what `take` does, for all of it. */
+static inline void take_stride(const Pass *it, Ends *ends)
+{
+    uint8_t *const out = ends->out;
+    uint8_t digits = 0;
+    for (int n = 0; n < STRIDE; n++)
+        digits |= (uint8_t)(out[n] - '0') < 10;
+    if (digits) {
+        for (int n = 0; n < STRIDE; n++) {
+            *ends->rest = out[n];
+            ends->rest += (uint8_t)(out[n] - '0') >= 10;
+        }
+    } else {
+        memcpy(ends->rest, out, STRIDE);
+        ends->rest += STRIDE;
+    }
+    const uint32_t base = (uint32_t)(out - it->data);
+    uint32_t *begin = ends->begin;
+    uint8_t before = ends->before;
+    for (int n = 0; n < STRIDE; n++) {
+        *begin = base + (uint32_t)n;
+        begin += (before <= 32) & (out[n] > 32);
+        before = out[n];
+    }
+    ends->begin = begin;
+    ends->before = before;
+    ends->out = out + STRIDE;
+}
+
+/* For each width of characters. A stride at once where it is ASCII. False: Python must do it. */
+#define PASS(NAME, UNIT)                                                                           \
+    static int pass_##NAME(Pass *it, const UNIT *text, Py_ssize_t length)                          \
+    {                                                                                              \
+        Ends ends = {it->data, it->rest, it->begins, ' '};                                         \
+        Py_ssize_t at = 0;                                                                         \
+        while (at < length) {                                                                      \
+            const UNIT *const here = text + at;                                                    \
+            if (length - at >= STRIDE) {                                                           \
+                UNIT all = 0;                                                                      \
+                for (int n = 0; n < STRIDE; n++)                                                   \
+                    all |= here[n];                                                                \
+                if (all < 0x80) {                                                                  \
+                    for (int n = 0; n < STRIDE; n++) {                                             \
+                        uint8_t c = (uint8_t)here[n];                                              \
+                        ends.out[n] = (uint8_t)(c + (((uint8_t)(c - 'A') < 26) << 5));             \
+                    }                                                                              \
+                    take_stride(it, &ends);                                                        \
+                    at += STRIDE;                                                                  \
+                    continue;                                                                      \
+                }                                                                                  \
+            }                                                                                      \
+            const Py_ssize_t soon = Py_MIN(length, at + STRIDE);                                   \
+            for (; at < soon; at++)                                                                \
+                if (!take(it, &ends, text[at]))                                                    \
+                    return 0;                                                                      \
+        }                                                                                          \
+        memset(ends.out, ' ', FEATURE_BYTES);                                                      \
+        it->size = ends.out - it->data;                                                            \
+        it->rest_size = ends.rest - it->rest;                                                      \
+        it->count = ends.begin - it->begins;                                                       \
+        return 1;                                                                                  \
+    }
+
+PASS(narrow, Py_UCS1)
+PASS(middle, Py_UCS2)
+PASS(wide, Py_UCS4)
 
 static int passed(Pass *it, PyObject *text, Py_ssize_t length)
 {
     const void *data = PyUnicode_DATA(text);
     switch (PyUnicode_KIND(text)) {
     case PyUnicode_1BYTE_KIND:
-        return pass(it, PyUnicode_1BYTE_KIND, data, length);
+        return pass_narrow(it, data, length);
     case PyUnicode_2BYTE_KIND:
-        return pass(it, PyUnicode_2BYTE_KIND, data, length);
+        return pass_middle(it, data, length);
     default:
-        return pass(it, PyUnicode_4BYTE_KIND, data, length);
+        return pass_wide(it, data, length);
     }
 }
 
@@ -187,7 +253,69 @@ static PyObject *printed(PyObject *self, PyObject *args)
     return result;
 }
 
+/* Rows of four columns of signed numbers: content, simhash, but for digits, and whose they are. */
+typedef struct {
+    const int64_t *contents, *simhashes, *rests, *owners;
+    Py_ssize_t held;
+} Rows;
+
+enum { NONE, EXACT, NEAR, BUT_FOR_DIGITS };
+
+static int likeness(const Rows *rows, int64_t content, int64_t simhash, int64_t rest, int near,
+                    int64_t *owner)
+{
+    for (Py_ssize_t n = 0; n < rows->held; n++)
+        if (rows->contents[n] == content) {
+            *owner = rows->owners[n];
+            return EXACT;
+        }
+    if (simhash == 0)
+        return NONE;
+    int least = near + 1;
+    for (Py_ssize_t n = 0; n < rows->held; n++) {
+        int bits = __builtin_popcountll((uint64_t)(rows->simhashes[n] ^ simhash));
+        if (bits < least && rows->simhashes[n] != 0) {
+            least = bits;
+            *owner = rows->owners[n];
+        }
+    }
+    if (least <= near)
+        return NEAR;
+    for (Py_ssize_t n = 0; n < rows->held; n++)
+        if (rows->rests[n] == rest) {
+            *owner = rows->owners[n];
+            return BUT_FOR_DIGITS;
+        }
+    return NONE;
+}
+
+static PyObject *among(PyObject *self, PyObject *args)
+{
+    Py_buffer columns;
+    Py_ssize_t held;
+    long long content, simhash, rest;
+    int near;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "y*nLLLi", &columns, &held, &content, &simhash, &rest, &near))
+        return NULL;
+    Py_ssize_t room = columns.len / (4 * (Py_ssize_t)sizeof(int64_t));
+    if (held < 0 || held > room) {
+        PyBuffer_Release(&columns);
+        PyErr_SetString(PyExc_ValueError, "there are not so many rows");
+        return NULL;
+    }
+    const int64_t *first = columns.buf;
+    Rows rows = {first, first + room, first + 2 * room, first + 3 * room, held};
+    int64_t owner = 0;
+    int found = likeness(&rows, content, simhash, rest, near, &owner);
+    PyBuffer_Release(&columns);
+    return Py_BuildValue("iL", found, (long long)owner);
+}
+
 static PyMethodDef methods[] = {
+    {"among", among, METH_VARARGS,
+     "among(columns, held, content, simhash, rest, near): how one of the first `held` rows is\n"
+     "like this one (0 none, 1 exact, 2 near, 3 but for digits), and whose it is."},
     {"printed", printed, METH_VARARGS, "The simhash of a text, and its bytes without digits."},
     {NULL, NULL, 0, NULL},
 };

@@ -2,6 +2,7 @@
 knows. The arithmetic is numpy's: hashing word by word in Python costs twenty times as much."""
 
 import numpy as np
+import numpy.typing as npt
 
 MAX_FEATURES = 1_024
 """Of a longer text a sample votes, drawn by the features' own hashes: texts that are alike give
@@ -46,3 +47,22 @@ def _simhash(data: bytes) -> int:
     counts = np.add.reduce(votes, axis=0, dtype=np.uint16)
     unsigned = int.from_bytes(np.packbits(counts * 2 > len(votes)).tobytes(), "big")
     return unsigned - 2**64 if unsigned >= 2**63 else unsigned
+
+
+def among(
+    pages: npt.NDArray[np.int64], held: int, content: int, simhash: int, rest: int, near: int, /
+) -> tuple[int, int]:
+    contents, simhashes, rests, numbers = pages[:, :held]
+    same = np.flatnonzero(contents == content)
+    if len(same):
+        return 1, int(numbers[same[0]])
+    if not simhash or not held:
+        return 0, 0
+    # `bitwise_count` of a negative number counts the bits of its absolute value: view as unsigned.
+    bits = np.bitwise_count((simhashes ^ np.int64(simhash)).view(np.uint64))
+    bits[simhashes == 0] = 64
+    nearest = int(bits.argmin())
+    if bits[nearest] <= near:
+        return 2, int(numbers[nearest])
+    same = np.flatnonzero(rests == rest)
+    return (3, int(numbers[same[0]])) if len(same) else (0, 0)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mannerly.engine import twins as twins_module
 from mannerly.engine.twins import NO_TWIN, Likeness, Twin, Twins
-from mannerly.parse.simhash import TextPrint, distance, text_print
+from mannerly.parse.simhash import NEAR_BITS, TextPrint, distance, text_print
 from mannerly.url import url_hash
 
 hashes = st.integers(-(2**63), 2**63 - 1)
@@ -90,7 +90,7 @@ def test_what_is_named_is_alike_and_was_first(rows: list[tuple[int, int, int]]) 
             case Likeness.EXACT:
                 assert seen[first][0] == row[0]
             case Likeness.NEAR:
-                assert distance(seen[first][1], row[1]) <= twins_module.NEAR_BITS
+                assert distance(seen[first][1], row[1]) <= NEAR_BITS
             case _:
                 assert seen[first][2] == row[2]
 

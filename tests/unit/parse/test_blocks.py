@@ -79,6 +79,18 @@ def test_both_make_the_same_lines(compiled: ModuleType, text: str, limit: int) -
     assert compiled.lines(text, limit) == blocks_plain.lines(text, limit)
 
 
+@settings(max_examples=300)
+@given(
+    st.lists(st.one_of(TEXTS, st.sampled_from(["word " * 9, "é" * 31 + " ", "\u3000 ", " \xa0"])))
+)
+@example(["a" * 31, " ", "\xa0", "b" * 40])
+@example(["\u2014" * 31, " ", "\u2003", "b" * 40])
+@example(["\U0001f600" * 63, " ", "\f", "b" * 70, " "])
+def test_both_make_the_same_of_long_texts(compiled: ModuleType, parts: list[str]) -> None:
+    for text in ("".join(parts), "".join(parts) * 3, " x".join(parts)):
+        assert compiled.lines(text, 10_000) == blocks_plain.lines(text, 10_000)
+
+
 @given(TEXTS)
 def test_lines_are_words_with_single_blanks(text: str) -> None:
     found = lines(text, 10_000)

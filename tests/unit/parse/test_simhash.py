@@ -7,12 +7,13 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mannerly.parse.simhash import MAX_CHARS, text_print
-from mannerly.parse.simhash_plain import MAX_FEATURES, printed
+from mannerly.parse.simhash import MAX_CHARS, NEAR_BITS, text_print
+from mannerly.parse.simhash_plain import MAX_FEATURES, among, printed
 
 WORDS = ("Page", "ÉCOLE", "42", "7b", "東京", "ΟΔΟΣ", "İstanbul", "\u212a", "\U00010400", "\ud800")
 TEXTS = st.lists(
@@ -63,3 +64,25 @@ def test_only_what_python_alone_can_lower_is_left_to_it(compiled: ModuleType) ->
     assert compiled.printed("École, Ünïcode, ДОМ, 東京", 100) is not None
     assert compiled.printed("ΟΔΟΣ", 100) is None
     assert compiled.printed("İ", 100) is None
+
+
+# Few bits, so that hashes are equal, near or 0 often enough.
+HASHES = st.sampled_from([0, 1, -1, 0b111, 0xFF, 0x0FFF, -(2**63), 2**63 - 1, 0x5555])
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(HASHES, HASHES, HASHES, HASHES), max_size=8), HASHES, HASHES, HASHES)
+def test_both_find_the_same_page(
+    compiled: ModuleType,
+    rows: list[tuple[int, int, int, int]],
+    content: int,
+    simhash: int,
+    rest: int,
+) -> None:
+    columns = np.zeros((4, 8), np.int64)
+    for number, row in enumerate(rows):
+        columns[:, number] = row
+    asked = (columns, len(rows), content, simhash, rest, NEAR_BITS)
+    assert compiled.among(*asked) == among(*asked)
+    with pytest.raises(ValueError, match="not so many"):
+        compiled.among(columns, 9, content, simhash, rest, NEAR_BITS)
