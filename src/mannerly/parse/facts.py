@@ -24,6 +24,9 @@ _REL_KINDS = {
 Attributes: TypeAlias = dict[str, str | None]
 """All of a node's at once: to ask for one that is not there takes longer."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_PLAIN = Href("", nofollow=False)[1:]
+_new = tuple.__new__
+"""Makes a `Href` at half the price of calling it."""
 
 
 class PageFacts:
@@ -58,7 +61,7 @@ class PageFacts:
                     self._add(href, LinkKind.ANCHOR)
             else:
                 self._read_other(node, tag or "")
-        self.page.hrefs = [found or Href(href, False) for href, found in hrefs.items()]
+        self.page.hrefs = [found or _new(Href, (href, *_PLAIN)) for href, found in hrefs.items()]
         unseen, self._unseen = self._unseen, []
         return unseen
 
