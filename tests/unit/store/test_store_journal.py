@@ -146,7 +146,7 @@ def test_pages_without_fetches_are_seen_too(tmp_path: Path) -> None:
 
 def test_a_segment_ends_by_size_or_age(tmp_path: Path) -> None:
     clock = StillClock()
-    store = JournalStore(tmp_path, 1, clock=clock, segment_bytes=20_000, segment_age_s=60)
+    store = JournalStore(tmp_path, 1, clock=clock, segment_bytes=40_000, segment_age_s=60)
     checkpoint(store, 1, 1)
     assert store.roll() == 0
     clock.at += 60
