@@ -418,9 +418,189 @@ static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
     return result;
 }
 
+/* How many words the tags of `source` have at most, wherever one sees them begin and end: an upper
+   bound for `crop._wordy`, whose reading of quoted values this is. */
+static PyObject *most_words(PyObject *Py_UNUSED(module), PyObject *source)
+{
+    char *from;
+    Py_ssize_t length, words = 0;
+    if (PyBytes_AsStringAndSize(source, &from, &length) < 0)
+        return NULL;
+    const char *const end = from + length;
+    int in_tag = 0;
+    for (const char *at = from; at < end; at++) {
+        const char c = *at;
+        if (c == '<') {
+            in_tag |= at + 1 < end && is_letter((unsigned char)at[1]);
+            words += in_tag;
+        } else if (c == '>') {
+            in_tag = 0;
+        } else if (in_tag && (is_blank((unsigned char)c) || c == '/' || c == '"' || c == '\'')) {
+            words++;
+        } else if (c == '=') {
+            words += in_tag;
+            const char *value = at + 1;
+            while (value < end && is_blank((unsigned char)*value))
+                value++;
+            if (value >= end || (*value != '"' && *value != '\''))
+                continue;
+            const char *const first = value;
+            const char quote = *value++;
+            while (value < end && *value != quote && *value != '>')
+                value++;
+            if (value >= end || *value == quote)
+                continue;
+            /* It hides a `>`: all of it may be in a tag. */
+            while (value < end && *value != quote)
+                value++;
+            for (at = first; at < value; at++)
+                words += is_blank((unsigned char)*at) || *at == '/' || *at == '=' || *at == '<' ||
+                         *at == '"' || *at == '\'';
+            in_tag = 1;
+            at = value - 1;
+        }
+    }
+    return PyLong_FromSsize_t(words);
+}
+
+/* What `defuse` knows of an element. */
+enum { VOID = 1, IMPLIED_END = 2, LEAVES_SVG = 4, SVG = 8 };
+
+static const struct {
+    const char *names;
+    int kind;
+} KINDS[] = {
+    {"area base br col embed hr img input link meta param source track wbr ", VOID},
+    {"p li dd dt option optgroup tr td th tbody thead tfoot colgroup caption rp rt ", IMPLIED_END},
+    {"body br center div dl dd dt em h1 h2 h3 h4 h5 h6 head hr i img li menu meta nobr ol p pre "
+     "ruby s small span strong strike sub sup table tt u ul var ", LEAVES_SVG},
+    {"svg ", SVG},
+};
+
+#define KNOWN 256
+
+static struct {
+    uint64_t key;
+    int kind;
+} known[KNOWN];
+
+static unsigned place(uint64_t key)
+{
+    unsigned at = (unsigned)(key * 0x9E3779B97F4A7C15u >> 56);
+    while (known[at].key != 0 && known[at].key != key)
+        at = (at + 1) % KNOWN;
+    return at;
+}
+
+static void know_kinds(void)
+{
+    for (size_t n = 0; n < sizeof KINDS / sizeof *KINDS; n++) {
+        uint64_t key = 0;
+        for (const char *c = KINDS[n].names; *c; c++) {
+            if (*c != ' ') {
+                key = key << 8 | (unsigned char)*c;
+                continue;
+            }
+            unsigned at = place(key);
+            known[at].key = key;
+            known[at].kind |= KINDS[n].kind;
+            key = 0;
+        }
+    }
+}
+
+typedef struct {
+    const char *name;
+    Py_ssize_t length;
+    int kind;
+} Element;
+
+static inline unsigned char lowered(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+}
+
+static int is_same(const Element *one, const Element *other)
+{
+    if (one->length != other->length)
+        return 0;
+    for (Py_ssize_t n = 0; n < one->length; n++)
+        if (lowered(one->name[n]) != lowered(other->name[n]))
+            return 0;
+    return 1;
+}
+
+/* The element whose name begins at `name`, a letter. */
+static Element element_at(const char *name, const char *end)
+{
+    Element it = {name, 0, 0};
+    uint64_t key = 0;
+    while (name < end && !is_blank((unsigned char)*name) && *name != '/' && *name != '>')
+        key = key << 8 | lowered(*name++);
+    it.length = name - it.name;
+    if (it.length <= 8)
+        it.kind = known[place(key)].kind;
+    return it;
+}
+
+/* As `defuse_plain.shallow`. */
+static PyObject *shallow(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *from;
+    Py_ssize_t length, deepest, depth = 0;
+    if (!PyArg_ParseTuple(args, "y#n", &from, &length, &deepest))
+        return NULL;
+    Element *open = PyMem_Malloc((size_t)(deepest + 2) * sizeof *open);
+    if (open == NULL)
+        return PyErr_NoMemory();
+    const char *const end = from + length;
+    const char *at = from;
+    int in_svg = 0;
+    while ((at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        const char *const begin = at++;
+        const int closing = at < end && *at == '/';
+        if (at + closing >= end || !is_letter((unsigned char)at[closing]))
+            continue;
+        const Element it = element_at(at + closing, end);
+        at = it.name + it.length;
+        const int self_closing = end - at >= 2 && at[0] == '/' && at[1] == '>';
+        at += 2 * self_closing;
+        if (it.kind & VOID)
+            continue;
+        if (closing) {
+            Py_ssize_t top = depth - 1;
+            while (top >= 0 && open[top].kind & IMPLIED_END && !is_same(&open[top], &it))
+                top--;
+            if (top >= 0 && is_same(&open[top], &it)) {
+                depth = top;
+                in_svg &= !(it.kind & SVG);
+            }
+            continue;
+        }
+        if (it.kind & SVG)
+            in_svg = 1;
+        else if (it.kind & LEAVES_SVG)
+            in_svg = 0;
+        if (self_closing && in_svg)
+            continue;
+        if (it.kind & IMPLIED_END)
+            while (depth && open[depth - 1].kind & IMPLIED_END)
+                depth--;
+        open[depth++] = it;
+        if (depth > deepest) {
+            length = begin - from;
+            break;
+        }
+    }
+    PyMem_Free(open);
+    return PyLong_FromSsize_t(length);
+}
+
 static PyMethodDef methods[] = {
     {"marked", marked, METH_O, "The source with its marks, and what was seen on the way."},
     {"lines", lines, METH_VARARGS, "White space collapsed, one line per block."},
+    {"most_words", most_words, METH_O, "How many words its tags have, at most."},
+    {"shallow", shallow, METH_VARARGS, "How far it goes before it is nested more deeply."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -430,4 +610,8 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "_blocks", NULL, 0, methods, slots, NULL, NULL, NULL,
 };
 
-PyMODINIT_FUNC PyInit__blocks(void) { return PyModuleDef_Init(&module); }
+PyMODINIT_FUNC PyInit__blocks(void)
+{
+    know_kinds();
+    return PyModuleDef_Init(&module);
+}

@@ -20,6 +20,15 @@ from collections.abc import Iterator
 from mannerly.parse.blocks import MARK, Marked
 from mannerly.parse.blocks_plain import HIDDEN_END
 
+try:
+    from mannerly.parse._blocks import most_words as _most_words
+except ImportError:
+
+    def _most_words(source: bytes, /) -> int:
+        """A bound that takes no time: it is looked at closely."""
+        return len(source)
+
+
 MAX_TAGS = 40_000
 """Of a piece: `<` characters, which are start tags, end tags, comments. Up to 25 MB."""
 MAX_PIECES = 8
@@ -66,7 +75,7 @@ def pieces(whole: Marked) -> Iterator[bytes]:
         if tags > MAX_TAGS:
             rest = body[start:].split(b"<", MAX_TAGS)[-1]
             end = _block_end(body, start, len(body) - len(rest) - 1)
-        if end - start > _SMALL and _most_attributes(body[start:end]) > MAX_NAMES:
+        if end - start > _SMALL and _most_words(body[start:end]) > MAX_NAMES:
             wordy = start + _wordy(body[start:end])
             if wordy < end:
                 end = _block_end(body, start, wordy)
@@ -103,11 +112,6 @@ def _first_long_tag(body: bytes) -> int:
                 return found.start()
             at = end + 1
     return len(body)
-
-
-def _most_attributes(body: bytes) -> int:
-    """An attribute begins after a blank, a slash or the closing quote of the one before it."""
-    return body.translate(_BLANKS).count(b" ") + _quotes(body) // 2
 
 
 def _wordy(body: bytes) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mannerly.parse import blocks_plain
+from mannerly.parse import blocks_plain, crop, defuse_plain
 from mannerly.parse.blocks import Seen, lines, marked
 
 WORDS = (
@@ -144,3 +144,52 @@ def test_the_compiled_form_refuses_other_types(compiled: ModuleType, wrong: obje
         compiled.marked(wrong)
     with pytest.raises(TypeError):
         compiled.lines(wrong if wrong != "text" else b"text", 3)
+
+
+NESTED = st.lists(
+    st.one_of(
+        PIECES,
+        st.sampled_from(
+            [
+                "p",
+                "li",
+                "td",
+                "tr",
+                "option",
+                "svg",
+                "g",
+                "div",
+                "br",
+                "h1",
+                "image",
+                "colgroup",
+                "x-y",
+            ]
+        ).flatmap(
+            lambda name: st.sampled_from([f"<{name}>", f"</{name}>", f"<{name}/>", f"<{name} a>"])
+        ),
+    ),
+    max_size=60,
+).map(lambda pieces: "".join(pieces).encode("utf-8", "replace"))
+
+
+@settings(max_examples=500)
+@given(NESTED, st.integers(0, 8))
+@example(b"<svg><g/><g/><div><g/></DIV ></svg\n><SVG/><a/>", 2)
+@example(b"<table><tr><td><p><li></table>", 3)
+@example(b"<averylongname><averylongnamE></AVERYLONGNAME>", 1)
+def test_both_say_alike_how_deep_it_is(compiled: ModuleType, source: bytes, deepest: int) -> None:
+    assert compiled.shallow(source, deepest) == defuse_plain.shallow(source, deepest)
+
+
+@settings(max_examples=500)
+@given(NESTED, st.integers(0, 12))
+@example(b"<a b c='>' d e='x y z > ' f>", 3)
+@example(b'="x > <a b c d e f g" ', 3)
+@example(b'<a\nb/c=d"e"', 2)
+def test_whatever_is_too_wordy_is_looked_at(compiled: ModuleType, source: bytes, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crop, "MAX_NAMES", most)
+        patch.setattr(crop, "_PORTION", 8)
+        if crop._wordy(source) < len(source):
+            assert compiled.most_words(source) > most
