@@ -53,6 +53,7 @@ class Watch:
         self._recent = Recent()
         self.counts = Counts()
         self._loop_thread = threading.current_thread().name
+        self._stages_s: dict[str, float] = {}
         self.ended = False
 
     # -- as a consumer -------------------------------------------------------------------------
@@ -138,7 +139,12 @@ class Watch:
                 threads.pop(name) for name in list(threads) if name.startswith(OBSERVING)
             ),
         }
-        return {**stages, "other": sum(threads.values())}
+        # A thread that has ended is among the others from then on: what it took stays its stage's.
+        ended_s = 0.0
+        for name, spent_s in stages.items():
+            kept_s = self._stages_s[name] = max(spent_s, self._stages_s.get(name, 0.0))
+            ended_s += kept_s - spent_s
+        return {**self._stages_s, "other": max(0.0, sum(threads.values()) - ended_s)}
 
 
 class Counted(Protocol):
