@@ -16,7 +16,7 @@ from mannerly.url import SiteKey
 from tests.simulation.world import live
 
 DAY_S = 86_400.0
-SITES = int(os.environ.get("SIMULATED_SITES", "400"))
+SITES = int(os.environ.get("SIMULATED_SITES", "200"))
 
 
 @pytest.mark.timeout(1800)
