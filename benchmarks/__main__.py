@@ -43,6 +43,7 @@ COMMANDS: dict[str, list[str]] = {
 APART = {
     "manuals": ["-m", "benchmarks.manuals"],
     "migrate": ["-m", "benchmarks.migrate"],
+    "peers": ["-m", "benchmarks.peers"],
     "redis-failover": ["-m", "benchmarks.frontier.failover"],
 }
 """Those that run only when they are named."""

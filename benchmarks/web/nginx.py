@@ -50,6 +50,8 @@ def running(folder: Path, http: str, host: str, port: int, *, main: str = "") ->
         + (main or "events { worker_connections 1024; }\n")
         + f"http {{\n{spools}{http}}}\n"
     )
+    if _answers(host, port):
+        raise RuntimeError(f"something else listens on {host}:{port}")
     process = subprocess.Popen([NGINX, "-p", folder, "-e", folder / "error.log", "-c", settings])
     try:
         _wait(process, host, port)
@@ -108,8 +110,12 @@ def _wait(process: "subprocess.Popen[bytes]", host: str, port: int) -> None:
     while time.monotonic() < deadline_at:
         if process.poll() is not None:
             break
-        with socket.socket() as probe:
-            if probe.connect_ex((host, port)) == 0:
-                return
+        if _answers(host, port):
+            return
         time.sleep(0.02)
     raise RuntimeError("nginx did not start; see its error.log")
+
+
+def _answers(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((host, port)) == 0
