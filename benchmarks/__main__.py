@@ -18,24 +18,16 @@ from benchmarks.keeping import Measurement
 
 HERE = Path(__file__).parent
 CRAWL = ["-m", "benchmarks.crawl"]
+SPREAD = [*CRAWL, "--sites", "5000", "--pages-mean", "1.5", "--workers", "5000"]
 FRONTIER = ["-m", "benchmarks.frontier", "--only"]
 COMMANDS: dict[str, list[str]] = {
     "crawl-plain": CRAWL,
     "crawl-tls": [*CRAWL, "--https", "1"],
-    "crawl-latency": [
-        *CRAWL,
-        "--sites",
-        "5000",
-        "--pages-mean",
-        "1.5",
-        "--latency",
-        "0.2",
-        "--workers",
-        "5000",
-    ],
+    "crawl-latency": [*SPREAD, "--latency", "0.2"],
+    "crawl-no-latency": [*SPREAD, "--server", "simweb"],
     "crawl-large": [*CRAWL, "--body", "240000", "--sites", "150"],
     "crawl-postgres": [*CRAWL, "--engine", "postgres"],
-    "crawl-two": [*CRAWL, "--processes", "2"],
+    "crawl-two": ["-m", "benchmarks.crawl.two"],
     "fetch": ["-m", "benchmarks.fetch.cost_per_request"],
     "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],
@@ -51,6 +43,7 @@ COMMANDS: dict[str, list[str]] = {
 APART = {
     "manuals": ["-m", "benchmarks.manuals"],
     "migrate": ["-m", "benchmarks.migrate"],
+    "peers": ["-m", "benchmarks.peers"],
     "redis-failover": ["-m", "benchmarks.frontier.failover"],
 }
 """Those that run only when they are named."""

@@ -3,21 +3,23 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-SMALL = ["--sites", "6", "--pages-mean", "2", "--processes", "2", "--https", "1"]
+SMALL = ["--sites", "6", "--pages-mean", "2", "--processes", "2", "--https", "1", "--webs"]
 
 
-def test_the_stages_are_all_there_is() -> None:
+def test_the_stages_are_all_there_is(tmp_path: Path) -> None:
     printed = subprocess.run(
-        [sys.executable, "-m", "benchmarks.crawl", *SMALL],
+        [sys.executable, "-m", "benchmarks.crawl", *SMALL, str(tmp_path)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     ).stdout
     (line,) = printed.splitlines()
     told = json.loads(line)
+    assert told["server"] == "nginx"
     assert told["pages"] >= 6
     stages = sum(told["stages_ms_per_page"].values())
     start_up = 1000 * told["start_up_cpu_s"] / told["pages"]

@@ -1,0 +1,1 @@
+"""What does a page cost other crawlers?"""

@@ -1,0 +1,1 @@
+"""A web to measure crawlers on: the simulated one written out as files, and served by nginx."""
