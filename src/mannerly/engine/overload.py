@@ -14,8 +14,8 @@ the first. Half of the work does not make the machine faster, but every answer i
 after it has come, and not after the deadline of the one who asked.
 
 Memory that gets short (`--memory-limit`) cuts in the same way, below the floor if need be, and
-before the next lease brings more. While a disk is nearly full (`--min-free-disk`) nothing is
-started at all.
+before the next lease brings more; the workbench shrinks with it. While a disk is nearly full
+(`--min-free-disk`) nothing is started at all.
 """
 
 import logging
@@ -34,6 +34,7 @@ from mannerly.observe.tally import Tally
 
 log = logging.getLogger(__name__)
 
+SEATS_PER_WORKER = 4
 EXCUSES = 5
 SITES_KEPT = 100_000
 ADJUST_S = 1.0
@@ -137,6 +138,13 @@ class Overload:
     def limit(self) -> int:
         """Visits that may be in flight."""
         return 0 if self._shortage else self._tally.visit_limit
+
+    @property
+    def seats(self) -> int:
+        """Sites that may wait at the workbench. A lease with its URLs and its robots.txt takes
+        memory, too: where that is short, as few wait as may be visited."""
+        short = self._tally.limited_by == MEMORY
+        return SEATS_PER_WORKER * (self._tally.visit_limit if short else self._workers)
 
     async def run(self, raised: Callable[[], None]) -> None:
         """Adjust the limit until cancelled; `raised` is called when more may be started."""

@@ -23,6 +23,7 @@ from mannerly.engine.plan import EnginePlan
 from mannerly.engine.resources import Resources
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
+from mannerly.observe.strain import CPU
 from mannerly.observe.tally import Tally
 
 LONG_S = 1.0
@@ -55,6 +56,24 @@ def test_for_memory_the_floor_does_not_hold() -> None:
             limit, workers=500, in_flight=limit, lag_s=0.0, long_s=LONG_S, memory_share=1.1
         )
     assert limit == 1
+
+
+def test_the_workbench_shrinks_with_the_limit_where_memory_is_short_and_only_there() -> None:
+    clock, resident = HandClock(), [0]
+    tally = Tally(0.0)
+    resources = Resources(memory_limit=1000, resident=lambda: resident[0])
+    plan = EnginePlan.of(build({}), 100)
+    overload = Overload(plan, LagWatch(clock, 1.0), tally, clock, resources)
+    seats = []
+    for taken in (500, 900, 950, 850, 700):
+        resident[0] = taken
+        tally.in_flight = tally.visit_limit
+        clock.at += 1.0
+        overload._adjust(lambda: None)
+        seats.append((tally.visit_limit, overload.seats))
+    assert seats == [(100, 400), (75, 300), (56, 224), (56, 224), (61, 244)]
+    tally.limited_by = CPU
+    assert overload.seats == 400, "to lag is no reason to give leases back"
 
 
 def test_nothing_is_started_while_a_disk_is_nearly_full(caplog: pytest.LogCaptureFixture) -> None:
