@@ -44,7 +44,7 @@ def taken(at: float, pid: int, data: Path) -> Sample:
     return Sample(
         at,
         pids,
-        rss=sum(int(_read(it, "statm").split()[1]) * _PAGE_BYTES for it in pids),
+        rss=sum(map(resident, pids)),
         pss=sum(_field(it, "smaps_rollup", "Pss:") for it in pids) * 1024,
         descriptors=sum(len(list(Path(f"/proc/{it}/fd").iterdir())) for it in pids),
         threads=sum(_field(it, "status", "Threads:") for it in pids),
@@ -56,6 +56,15 @@ def taken(at: float, pid: int, data: Path) -> Sample:
         disk=sum(_size(Path(folder, name)) for folder, _, names in os.walk(data) for name in names),
         pages=sum(it.pages for it in told),
     )
+
+
+def resident(pid: int) -> int:
+    return int(_read(pid, "statm").split()[1]) * _PAGE_BYTES
+
+
+def resident_most(pid: int) -> int:
+    """The most that it ever had, as the kernel kept it."""
+    return _field(pid, "status", "VmHWM:") * 1024
 
 
 def children(pid: int) -> list[int]:

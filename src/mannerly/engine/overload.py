@@ -14,8 +14,10 @@ the first. Half of the work does not make the machine faster, but every answer i
 after it has come, and not after the deadline of the one who asked.
 
 Memory that gets short (`--memory-limit`) cuts in the same way, below the floor if need be, and
-before the next lease brings more; the workbench shrinks with it. While a disk is nearly full
-(`--min-free-disk`) nothing is started at all.
+before the next lease brings more; the workbench shrinks with it. Where the bodies
+of all workers, as large as they may be, would not fit into it, visits in flight at most double from
+one look to the next: nobody knows how large the pages are of hundreds of sites that are ready at
+once. While a disk is nearly full (`--min-free-disk`) nothing is started at all.
 """
 
 import logging
@@ -121,7 +123,9 @@ class Overload:
         self._clock = clock
         self._excuses = Excuses()
         self._adjusted_at = clock.now()
+        self._body_limit = plan.body_limit
         tally.workers = tally.visit_limit = plan.workers
+        self._ramp = self._next_ramp()
 
     @property
     def workers(self) -> int:
@@ -133,11 +137,12 @@ class Overload:
         was_full = self._tally.visit_limit >= self._workers
         self._workers = self._tally.workers = workers
         self._tally.visit_limit = workers if was_full else min(workers, self._tally.visit_limit)
+        self._ramp = self._next_ramp()
 
     @property
     def limit(self) -> int:
         """Visits that may be in flight."""
-        return 0 if self._shortage else self._tally.visit_limit
+        return 0 if self._shortage else min(self._tally.visit_limit, self._ramp)
 
     @property
     def seats(self) -> int:
@@ -146,9 +151,10 @@ class Overload:
         short = self._tally.limited_by == MEMORY
         return SEATS_PER_WORKER * (self._tally.visit_limit if short else self._workers)
 
-    async def run(self, raised: Callable[[], None]) -> None:
-        """Adjust the limit until cancelled; `raised` is called when more may be started."""
-        await self._watch.run(partial(self._adjust, raised))
+    async def run(self, changed: Callable[[], None]) -> None:
+        """Adjust the limits until cancelled; `changed` is called when more may be started, or fewer
+        may wait."""
+        await self._watch.run(partial(self._adjust, changed))
 
     def excuses(self, site: str, fetched: Fetched, began_at: float) -> bool:
         """Is what the visit that began then came to our own fault? Counted, if so."""
@@ -170,13 +176,13 @@ class Overload:
         be excused anew each time."""
         self._excuses.forget(site)
 
-    def _adjust(self, raised: Callable[[], None]) -> None:
+    def _adjust(self, changed: Callable[[], None]) -> None:
         now = self._clock.now()
         if now - self._adjusted_at < ADJUST_S:
             return
         self._tally.lag_s = self._watch.worst_s(self._adjusted_at)
         self._adjusted_at = now
-        before = self.limit
+        before, seats_before = self.limit, self.seats
         memory_share = self._resources.memory_share()
         limit = adjusted(
             self._tally.visit_limit,
@@ -189,9 +195,17 @@ class Overload:
         if limit < self._tally.visit_limit:
             self._tally.limited_by = MEMORY if memory_share >= FULL else CPU
         self._tally.visit_limit = limit
+        self._ramp = self._next_ramp()
         self._look_at_disks()
-        if self.limit > before:
-            raised()
+        if self.limit > before or self.seats < seats_before:
+            changed()
+
+    def _next_ramp(self) -> int:
+        """Visits that may be in flight before memory is looked at again."""
+        most = self._resources.memory_limit
+        if not most or self._workers * self._body_limit <= most:
+            return self._workers
+        return max(LEAST, self._workers // RAISES_TO_FULL, 2 * self._tally.in_flight)
 
     def _look_at_disks(self) -> None:
         shortage = self._resources.shortage()

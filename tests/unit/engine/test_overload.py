@@ -20,7 +20,7 @@ from mannerly.engine.overload import (
     floor_of,
 )
 from mannerly.engine.plan import EnginePlan
-from mannerly.engine.resources import Resources
+from mannerly.engine.resources import LOOKS_BETWEEN, Resources
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
 from mannerly.observe.strain import CPU
@@ -74,6 +74,45 @@ def test_the_workbench_shrinks_with_the_limit_where_memory_is_short_and_only_the
     assert seats == [(100, 400), (75, 300), (56, 224), (56, 224), (61, 244)]
     tally.limited_by = CPU
     assert overload.seats == 400, "to lag is no reason to give leases back"
+
+
+def test_where_all_bodies_would_not_fit_visits_at_most_double_between_two_looks() -> None:
+    clock = HandClock()
+    tally = Tally(0.0)
+    plan = EnginePlan.of(build({}), 1000)
+    resources = Resources(1000 * plan.body_limit - 1, resident=lambda: 0)
+    overload = Overload(plan, LagWatch(clock, 1.0), tally, clock, resources)
+    limits = []
+    for in_flight in (10, 50, 90, 180, 360, 720, 1000, 40):
+        limits.append(overload.limit)
+        tally.in_flight = in_flight
+        clock.at += 1.0
+        overload._adjust(lambda: None)
+    assert limits == [50, 50, 100, 180, 360, 720, 1000, 1000]
+    assert overload.limit == 80, "who is ready all at once after a lull is not let in all at once"
+    assert tally.visit_limit == 1000, "nothing is short"
+    roomy = Resources(1000 * plan.body_limit, resident=lambda: 0)
+    assert Overload(plan, LagWatch(clock, 1.0), tally, clock, roomy).limit == 1000
+
+
+def test_memory_that_is_only_free_is_given_back_and_is_not_short() -> None:
+    taken, trims = [500], []
+
+    def trim() -> None:
+        trims.append(taken[0])
+        taken[0] = min(taken[0], 850)
+
+    resources = Resources(memory_limit=1000, resident=lambda: taken[0], trim=trim)
+    assert resources.memory_share() == 0.5
+    assert trims == []
+    for _ in range(2):
+        taken[0] = 950
+        assert resources.memory_share() == 0.85
+    assert trims == [950, 950]
+    shares = [resources.memory_share() for _ in range(LOOKS_BETWEEN + 1)]
+    assert shares == [0.85] * (LOOKS_BETWEEN + 1)
+    assert trims == [950, 950, 850, 850], "in use as it is: tried again, but not each time"
+    assert Resources(0, resident=lambda: 10**15, trim=trim).memory_share() == 0.0
 
 
 def test_nothing_is_started_while_a_disk_is_nearly_full(caplog: pytest.LogCaptureFixture) -> None:
