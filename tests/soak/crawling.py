@@ -107,7 +107,7 @@ def _watch(
 def _told(now: Sample, first: Sample) -> str:
     rate = (now.pages - first.pages) / (now.at - first.at)
     return (
-        f"{now.pages:,} pages, {rate:.1f}/s, {now.pss / 2**20:.1f} MiB (PSS), "
+        f"{now.pages:,} pages, {rate:.1f}/s, {now.rss / 2**20:.1f} MiB, "
         f"{now.descriptors} descriptors, {now.seats} sites waiting, "
         f"{now.journal / 2**20:.1f} MiB of journal, {now.disk / 2**20:.0f} MiB on disk"
     )

@@ -18,8 +18,8 @@ class Sample(NamedTuple):
     pids: tuple[int, ...]
     rss: int
     """Resident bytes of all processes: what they share is counted in each."""
-    pss: int
-    """What they share is counted once."""
+    own: int
+    """Resident bytes that are no file's, with what they share counted once: what a leak adds to."""
     descriptors: int
     threads: int
     cpu_s: float
@@ -45,7 +45,7 @@ def taken(at: float, pid: int, data: Path) -> Sample:
         at,
         pids,
         rss=sum(map(resident, pids)),
-        pss=sum(_field(it, "smaps_rollup", "Pss:") for it in pids) * 1024,
+        own=sum(_field(it, "smaps_rollup", "Pss_Anon:") for it in pids) * 1024,
         descriptors=sum(len(list(Path(f"/proc/{it}/fd").iterdir())) for it in pids),
         threads=sum(_field(it, "status", "Threads:") for it in pids),
         cpu_s=sum(_cpu_s(it) for it in pids),

@@ -12,7 +12,7 @@ from tests.soak.crawling import DELAY_S, ENDS_WITHIN_S, PROCESSES, Soaked
 from tests.soak.flatness import ALLOWED, growth, slope
 from tests.soak.samples import Sample
 
-FLAT = ("rss", "pss", "descriptors", "threads")
+FLAT = ("rss", "own", "descriptors", "threads")
 CONFIG = build({"email": "soak@example.org"})
 BOUNDS = {
     "in_flight": CONFIG.fetch.max_workers,
@@ -108,7 +108,7 @@ def _figures(
         "allowed_to_grow": ALLOWED,
         "slope_an_hour": {
             "rss_mib": round(an_hour["rss"] / 2**20, 2),
-            "pss_mib": round(an_hour["pss"] / 2**20, 2),
+            "own_mib": round(an_hour["own"] / 2**20, 2),
             "descriptors": round(an_hour["descriptors"], 2),
             "threads": round(an_hour["threads"], 2),
             "disk_mib": round(an_hour["disk"] / 2**20, 1),
@@ -126,7 +126,7 @@ def _figures(
 
 def _table(samples: list[Sample]) -> list[str]:
     """A line each, so that the file can be read."""
-    lines = ["minute, pages, RSS MiB, PSS MiB, descriptors, threads, in flight, seats, unsettled, "
+    lines = ["minute, pages, RSS MiB, own MiB, descriptors, threads, in flight, seats, unsettled, "
              "journal MiB, disk MiB"]  # fmt: skip
     shown_at = samples[0].at
     for it in samples:
@@ -135,7 +135,7 @@ def _table(samples: list[Sample]) -> list[str]:
         shown_at += MINUTE_S
         lines.append(
             f"{(it.at - samples[0].at) / MINUTE_S:.0f}, {it.pages}, {it.rss / 2**20:.1f}, "
-            f"{it.pss / 2**20:.1f}, {it.descriptors}, {it.threads}, {it.in_flight}, {it.seats}, "
+            f"{it.own / 2**20:.1f}, {it.descriptors}, {it.threads}, {it.in_flight}, {it.seats}, "
             f"{it.unsettled}, {it.journal / 2**20:.1f}, {it.disk / 2**20:.0f}"
         )
     return lines

@@ -43,6 +43,9 @@ ADJUST_S = 1.0
 CUT = 0.75
 RAISES_TO_FULL = 20
 """From nothing to all workers in so many steps, if no lag comes between."""
+CAREFUL = 8
+"""After memory was short, the limit rises by this part of itself. With steps of all workers' size,
+100 visits to large pages of 200 that fit, memory went half as far again over its limit."""
 LEAST_SHARE = 0.1
 LEAST = 8
 LONG_SHARE = 0.05
@@ -68,9 +71,10 @@ def adjusted(
     lag_s: float,
     long_s: float,
     memory_share: float = 0.0,
+    careful: bool = False,
 ) -> int:
     """The limit of visits in flight for the next second, from the longest lag in the last one and
-    the share of its memory that the process uses."""
+    the share of its memory that the process uses. `careful`: it was memory that cut it."""
     if memory_share >= FULL:
         return max(1, int(CUT * min(limit, in_flight)))
     if lag_s >= long_s:
@@ -79,7 +83,8 @@ def adjusted(
         return max(floor_of(workers), int(CUT * min(limit, in_flight)))
     if lag_s >= long_s / 2 or memory_share >= ROOMY:
         return limit
-    return min(workers, limit + max(1, workers // RAISES_TO_FULL))
+    step = limit // CAREFUL if careful else workers // RAISES_TO_FULL
+    return min(workers, limit + max(1, step))
 
 
 class Excuses:
@@ -191,6 +196,7 @@ class Overload:
             lag_s=self._tally.lag_s,
             long_s=self._long_s,
             memory_share=memory_share,
+            careful=self._tally.limited_by == MEMORY,
         )
         if limit < self._tally.visit_limit:
             self._tally.limited_by = MEMORY if memory_share >= FULL else CPU

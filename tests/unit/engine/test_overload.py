@@ -49,6 +49,17 @@ def test_memory_that_gets_short_cuts_and_holds(share: float, limit: int) -> None
     assert found == limit
 
 
+@pytest.mark.parametrize(("limit", "next_one"), [(1, 2), (8, 9), (80, 90), (480, 500)])
+def test_after_memory_was_short_the_limit_rises_by_a_part_of_itself(
+    limit: int, next_one: int
+) -> None:
+    found = adjusted(
+        limit, workers=500, in_flight=limit, lag_s=0.0, long_s=LONG_S, memory_share=0.5,
+        careful=True,
+    )  # fmt: skip
+    assert found == next_one
+
+
 def test_for_memory_the_floor_does_not_hold() -> None:
     limit = 500
     for _ in range(50):
@@ -71,7 +82,7 @@ def test_the_workbench_shrinks_with_the_limit_where_memory_is_short_and_only_the
         clock.at += 1.0
         overload._adjust(lambda: None)
         seats.append((tally.visit_limit, overload.seats))
-    assert seats == [(100, 400), (75, 300), (56, 224), (56, 224), (61, 244)]
+    assert seats == [(100, 400), (75, 300), (56, 224), (56, 224), (63, 252)]
     tally.limited_by = CPU
     assert overload.seats == 400, "to lag is no reason to give leases back"
 

@@ -68,7 +68,7 @@ def test_a_sample_is_what_the_kernel_says_of_all_processes(tmp_path: Path) -> No
         child.communicate(b"\n")
     assert now.pids == (*before.pids, child.pid)
     assert now.rss >= before.rss + held
-    assert now.pss >= before.pss + 0.9 * held
+    assert now.own >= before.own + 0.9 * held
     assert now.descriptors >= before.descriptors + 3
     assert now.threads == before.threads + 1
     assert (now.journal, now.disk) == (1000, 1500)
