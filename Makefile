@@ -30,9 +30,11 @@ test: setup services  ## all tests: four at a time, as many wait for something, 
 day: setup  ## a simulated day with 10,000 sites (the tests have a smaller one)
 	SIMULATED_SITES=10000 $(BIN)/python -m pytest tests/simulation/test_day.py
 
-soak: setup services  ## simulated crawls in which everything fails (SEEDS=2000); figures go to benchmarks/results
+soak: setup services  ## simulated crawls in which everything fails (SEEDS=2000), then a real one (SOAK_MINUTES=45) in which nothing may grow; figures go to benchmarks/results
 	$(BIN)/python -m tests.simulation.faults --seeds $(SEEDS) --results benchmarks/results/simulation.json
+	$(BIN)/python -m tests.soak --minutes $(SOAK_MINUTES)
 SEEDS ?= 2000
+SOAK_MINUTES ?= 45
 
 faults: setup services  ## real faults, one after the other (an hour, root, nftables): kills, pauses, cuts ...; figures go to benchmarks/results
 	$(BIN)/python -m tests.faults all

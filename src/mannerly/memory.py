@@ -7,6 +7,10 @@ among all the hostile servers of the tests 70 MiB. With the fixed limits below, 
 of Arrow's own it is 50, and a page of 60 kB is parsed in half the time: glibc's first threshold has
 every tree paged in anew.
 
+What that leaves are holes: bodies below `LARGE` lie in the one heap, which shrinks from its end
+only. After 2,000 of 300 kB at once a process kept 310 MiB with a single visit in flight. `trim`
+gives the pages of such holes back.
+
 Python's collector is for objects that hold each other, of which a page leaves hardly any: what is
 free is free at once. So it looks less often, and not at what was there from the start.
 """
@@ -25,11 +29,17 @@ MOST_KEPT: Final = 8 * 1024 * 1024
 page asks the system for memory anew."""
 LARGE: Final = 1024 * 1024
 """Blocks from this size on are the system's own, and go back at once."""
-
-
 YOUNG: Final = 5_000
 """Objects that have come since it looked last. With Python's own 700 it looks at every few pages,
 for one part in fifty of a page's CPU."""
+
+
+def trim() -> None:
+    """Give back all that is free now, wherever in the heap it lies. For when memory is short: with
+    a heap of 300 MiB and many small blocks it takes 50 to 120 ms, in which nobody else gets any."""
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim is not None:
+        malloc_trim(ctypes.c_size_t(0))
 
 
 def give_back() -> bool:

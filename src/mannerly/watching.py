@@ -89,6 +89,8 @@ class Watch:
             workers=tally.workers,
             visit_limit=tally.visit_limit,
             in_flight=tally.in_flight,
+            seats=tally.seats,
+            unsettled=tally.unsettled,
             limited_by=tally.limited_by,
             paused=tally.paused,
             trouble=tally.trouble,

@@ -57,6 +57,8 @@ class Crawl:
         self._variables = dict(variables or {})
         self._log = folder / f"{name}.log"
         self._gone_at = 0.0
+        self.refusals = 0
+        """How often it said that leases were refused, as far as was looked."""
         self.running: subprocess.Popen[bytes] | None = None
 
     def start(self, *words: str) -> None:

@@ -23,11 +23,35 @@ print((resident() - before) >> 20)
 """
 
 
+HOLES = """
+from pathlib import Path
+from mannerly.memory import give_back, trim
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+give_back()
+before = resident()
+blocks = [bytearray(b"x" * 300_000) for _ in range(400)]
+del blocks[:-1]  # the last one keeps the heap from shrinking
+left = resident()
+trim()
+print((left - before) >> 20, (resident() - before) >> 20)
+"""
+
+
 def kept_mib(how: str) -> int:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, how], capture_output=True, text=True, check=True
     )
     return int(done.stdout)
+
+
+def test_what_is_free_between_blocks_in_use_is_given_back_when_told() -> None:
+    done = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True, check=True)
+    left, trimmed = map(int, done.stdout.split())
+    assert left > 100
+    assert trimmed < 10
 
 
 def test_large_bodies_leave_nothing_behind() -> None:

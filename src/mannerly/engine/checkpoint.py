@@ -27,7 +27,6 @@ from mannerly.model import NewUrl, Outcome
 from mannerly.observe.tally import Tally
 from mannerly.store.contract import Store
 
-TEXT_BYTES_A_BATCH = 32 * 1024 * 1024
 LINKS_A_BATCH = 200_000
 BACKLOG_BATCHES = 4
 
@@ -79,7 +78,7 @@ class Checkpointer:
     def _heavy(self, batches: int) -> bool:
         ledger = self._ledger
         return (
-            ledger.text_bytes >= batches * TEXT_BYTES_A_BATCH
+            ledger.text_bytes >= batches * self._plan.batch_bytes
             or ledger.links >= batches * LINKS_A_BATCH
         )
 

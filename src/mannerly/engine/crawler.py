@@ -28,7 +28,6 @@ LEASE_PATIENCE_S = 5.0
 """The longest time between two looks at the frontier; others may have added to it."""
 EARLY_CHECKPOINT_S = 0.1
 """How soon a checkpoint may follow another when slots starve for what it would bring."""
-SEATS_PER_WORKER = 4
 GENTLE_LEASES = 20
 """So many first leases are small and a `LEASE_GAP_S` apart where several processes begin together:
 else the first of them takes all sites there are, and where the delay is short it keeps them."""
@@ -202,7 +201,7 @@ class Crawler:
         left = self._limits.pages_left
         if left is not None:
             want = min(want, left - ready)
-        return min(want, SEATS_PER_WORKER * self._overload.workers - len(self._bench))
+        return min(want, self._overload.seats - len(self._bench))
 
     def _keep_in_reserve(self, visits: int) -> None:
         """Seats beyond the free slots: twice as many as were used up while a lease was on its way,
@@ -230,6 +229,7 @@ class Crawler:
                 break
             if not seat.revoked:
                 self._start(seat)
+        self._leave_room()
         if self._bench_timer is not None:
             self._bench_timer.cancel()
             self._bench_timer = None
@@ -246,6 +246,16 @@ class Crawler:
             self._wake_leaser.set()
             if self._ledger.brings_work(now):
                 self._nudge_checkpoint.set()
+
+    def _leave_room(self) -> None:
+        """Give back the sites that are too many at the workbench since memory is short, or since
+        somebody set fewer workers. Those being visited come back to it, so there is room for them:
+        else each of them would push another one out, which is then leased again."""
+        for seat in self._bench.shed(self._overload.seats + self._tally.visit_limit):
+            if not seat.revoked:
+                self._visitor.release_unserved(seat, "surplus")
+        self._tally.seats = len(self._bench)
+        self._tally.unsettled = self._ledger.size
 
     def _may_start(self) -> bool:
         return (
@@ -395,7 +405,7 @@ class Crawler:
                 await asyncio.wait(set(self._visits))
         for seat in self._bench.drain():
             if not seat.revoked:
-                self._visitor.release_unserved(seat)
+                self._visitor.release_unserved(seat, "stopped")
         self._nudge_checkpoint.set()
         try:
             async with asyncio.timeout(FAREWELL_S):

@@ -6,6 +6,7 @@ process's clock and become durations only when they are sent, so time spent in t
 
 import math
 from dataclasses import dataclass, field
+from sys import getsizeof
 from typing import NamedTuple
 
 from mannerly.engine.exchange import exchange_of
@@ -55,6 +56,7 @@ class Batch:
     rows: Rows = field(default_factory=Rows)
     """For the store."""
     text_bytes: int = 0
+    """What texts and bodies take in memory."""
     due_at: float = math.inf
     """When the first of the released sites may be visited again."""
 
@@ -157,7 +159,8 @@ class Ledger:
 
     def store(self, page: PageRecord, links: LinkRecord | None = None) -> None:
         self._batch.rows.add(page)
-        self._batch.text_bytes += len(page.text)
+        # What it takes here: one strange character makes two or four bytes of all others.
+        self._batch.text_bytes += getsizeof(page.text) + getsizeof(page.main_text)
         if links is not None:
             self._batch.rows.add(links)
             self._batch.text_bytes += _BYTES_A_LINK * len(links.target)

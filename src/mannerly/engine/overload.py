@@ -14,8 +14,10 @@ the first. Half of the work does not make the machine faster, but every answer i
 after it has come, and not after the deadline of the one who asked.
 
 Memory that gets short (`--memory-limit`) cuts in the same way, below the floor if need be, and
-before the next lease brings more. While a disk is nearly full (`--min-free-disk`) nothing is
-started at all.
+before the next lease brings more; the workbench shrinks with it. Where the bodies
+of all workers, as large as they may be, would not fit into it, visits in flight at most double from
+one look to the next: nobody knows how large the pages are of hundreds of sites that are ready at
+once. While a disk is nearly full (`--min-free-disk`) nothing is started at all.
 """
 
 import logging
@@ -34,12 +36,16 @@ from mannerly.observe.tally import Tally
 
 log = logging.getLogger(__name__)
 
+SEATS_PER_WORKER = 4
 EXCUSES = 5
 SITES_KEPT = 100_000
 ADJUST_S = 1.0
 CUT = 0.75
 RAISES_TO_FULL = 20
 """From nothing to all workers in so many steps, if no lag comes between."""
+CAREFUL = 8
+"""After memory was short, the limit rises by this part of itself. With steps of all workers' size,
+100 visits to large pages of 200 that fit, memory went half as far again over its limit."""
 LEAST_SHARE = 0.1
 LEAST = 8
 LONG_SHARE = 0.05
@@ -65,9 +71,10 @@ def adjusted(
     lag_s: float,
     long_s: float,
     memory_share: float = 0.0,
+    careful: bool = False,
 ) -> int:
     """The limit of visits in flight for the next second, from the longest lag in the last one and
-    the share of its memory that the process uses."""
+    the share of its memory that the process uses. `careful`: it was memory that cut it."""
     if memory_share >= FULL:
         return max(1, int(CUT * min(limit, in_flight)))
     if lag_s >= long_s:
@@ -76,7 +83,8 @@ def adjusted(
         return max(floor_of(workers), int(CUT * min(limit, in_flight)))
     if lag_s >= long_s / 2 or memory_share >= ROOMY:
         return limit
-    return min(workers, limit + max(1, workers // RAISES_TO_FULL))
+    step = limit // CAREFUL if careful else workers // RAISES_TO_FULL
+    return min(workers, limit + max(1, step))
 
 
 class Excuses:
@@ -120,7 +128,9 @@ class Overload:
         self._clock = clock
         self._excuses = Excuses()
         self._adjusted_at = clock.now()
+        self._body_limit = plan.body_limit
         tally.workers = tally.visit_limit = plan.workers
+        self._ramp = self._next_ramp()
 
     @property
     def workers(self) -> int:
@@ -132,15 +142,24 @@ class Overload:
         was_full = self._tally.visit_limit >= self._workers
         self._workers = self._tally.workers = workers
         self._tally.visit_limit = workers if was_full else min(workers, self._tally.visit_limit)
+        self._ramp = self._next_ramp()
 
     @property
     def limit(self) -> int:
         """Visits that may be in flight."""
-        return 0 if self._shortage else self._tally.visit_limit
+        return 0 if self._shortage else min(self._tally.visit_limit, self._ramp)
 
-    async def run(self, raised: Callable[[], None]) -> None:
-        """Adjust the limit until cancelled; `raised` is called when more may be started."""
-        await self._watch.run(partial(self._adjust, raised))
+    @property
+    def seats(self) -> int:
+        """Sites that may wait at the workbench. A lease with its URLs and its robots.txt takes
+        memory, too: where that is short, as few wait as may be visited."""
+        short = self._tally.limited_by == MEMORY
+        return SEATS_PER_WORKER * (self._tally.visit_limit if short else self._workers)
+
+    async def run(self, changed: Callable[[], None]) -> None:
+        """Adjust the limits until cancelled; `changed` is called when more may be started, or fewer
+        may wait."""
+        await self._watch.run(partial(self._adjust, changed))
 
     def excuses(self, site: str, fetched: Fetched, began_at: float) -> bool:
         """Is what the visit that began then came to our own fault? Counted, if so."""
@@ -162,13 +181,13 @@ class Overload:
         be excused anew each time."""
         self._excuses.forget(site)
 
-    def _adjust(self, raised: Callable[[], None]) -> None:
+    def _adjust(self, changed: Callable[[], None]) -> None:
         now = self._clock.now()
         if now - self._adjusted_at < ADJUST_S:
             return
         self._tally.lag_s = self._watch.worst_s(self._adjusted_at)
         self._adjusted_at = now
-        before = self.limit
+        before, seats_before = self.limit, self.seats
         memory_share = self._resources.memory_share()
         limit = adjusted(
             self._tally.visit_limit,
@@ -177,13 +196,22 @@ class Overload:
             lag_s=self._tally.lag_s,
             long_s=self._long_s,
             memory_share=memory_share,
+            careful=self._tally.limited_by == MEMORY,
         )
         if limit < self._tally.visit_limit:
             self._tally.limited_by = MEMORY if memory_share >= FULL else CPU
         self._tally.visit_limit = limit
+        self._ramp = self._next_ramp()
         self._look_at_disks()
-        if self.limit > before:
-            raised()
+        if self.limit > before or self.seats < seats_before:
+            changed()
+
+    def _next_ramp(self) -> int:
+        """Visits that may be in flight before memory is looked at again."""
+        most = self._resources.memory_limit
+        if not most or self._workers * self._body_limit <= most:
+            return self._workers
+        return max(LEAST, self._workers // RAISES_TO_FULL, 2 * self._tally.in_flight)
 
     def _look_at_disks(self) -> None:
         shortage = self._resources.shortage()

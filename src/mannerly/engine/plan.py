@@ -3,10 +3,16 @@
 from dataclasses import dataclass
 
 from mannerly.config import Config
+from mannerly.engine.resources import memory_bytes
 from mannerly.url import ParameterRules, TrapRules
 
 HOLD_S = 60.0
 """How long after leasing a site its last visit may start."""
+
+BATCH_BYTES = 32 * 2**20
+BATCHES_IN_MEMORY = 32
+"""Under a limit on memory a batch is this part of it at most: some wait, and one is there several
+times over while it is written."""
 
 HOLD_DELAY_S = 10.0
 """Up to this delay a lease is kept for several visits; above it, one visit a lease."""
@@ -26,6 +32,9 @@ class EnginePlan:
     urls_per_site: int
     checkpoint_interval_s: float
     checkpoint_pages: int
+    batch_bytes: int
+    """Texts and bodies that a checkpoint takes at once. With some times as many waiting nothing new
+    is started."""
     max_pages: int
     max_duration_s: float
     max_depth: int
@@ -62,6 +71,7 @@ class EnginePlan:
             urls_per_site=16 if several else 4,
             checkpoint_interval_s=config.engine.checkpoint_interval,
             checkpoint_pages=config.engine.checkpoint_pages,
+            batch_bytes=_batch_bytes(config),
             max_pages=config.crawl.max_pages,
             max_duration_s=config.crawl.max_duration,
             max_depth=config.crawl.max_depth,
@@ -78,6 +88,11 @@ class EnginePlan:
             keeps_links="links" in config.store.keep,
             keeps_main_text="main-text" in config.store.keep,
         )
+
+
+def _batch_bytes(config: Config) -> int:
+    limit = memory_bytes(config.engine.memory_limit)
+    return min(BATCH_BYTES, limit // BATCHES_IN_MEMORY) if limit else BATCH_BYTES
 
 
 def parameter_rules(config: Config) -> ParameterRules:

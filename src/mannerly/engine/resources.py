@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from mannerly import memory
 from mannerly.observe.words import size_text
 from mannerly.units import HALF, LEAST_MEMORY
 
@@ -17,6 +18,10 @@ FULL = 0.9
 """From this part of the limit on, memory is short: the next second may bring as much again."""
 ROOMY = 0.8
 """Below this part, more may be done at once."""
+LITTLE = 0.05
+"""Of the limit. Where trimming gives back no more than this, memory is really in use."""
+LOOKS_BETWEEN = 10
+"""Then it is not trimmed at the next so many looks."""
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -60,17 +65,40 @@ class Resources:
         folders: Sequence[Path] = (),
         *,
         resident: Callable[[], int] = resident_bytes,
+        trim: Callable[[], None] = memory.trim,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
         self._memory_limit = memory_bytes(memory_limit)
         self._min_free_disk = min_free_disk
         self._folders = folders
         self._resident = resident
+        self._trim = trim
+        self._looks_to_trim = 0
         self._free = free
 
+    @property
+    def memory_limit(self) -> int:
+        """In bytes; 0 is none."""
+        return self._memory_limit
+
     def memory_share(self) -> float:
-        """How much of the memory it may have is in use; 0 without a limit."""
-        return self._resident() / self._memory_limit if self._memory_limit else 0.0
+        """How much of the memory it may have is in use; 0 without a limit.
+
+        Resident is also what was freed and not given back. So where it seems to be short, it is
+        given back first: else a burst of large pages leaves a crawl at one visit at a time, for
+        ever.
+        """
+        if not self._memory_limit:
+            return 0.0
+        share = self._resident() / self._memory_limit
+        self._looks_to_trim = max(0, self._looks_to_trim - 1)
+        if share < ROOMY or self._looks_to_trim:
+            return share
+        self._trim()
+        trimmed = self._resident() / self._memory_limit
+        if share - trimmed < LITTLE:
+            self._looks_to_trim = LOOKS_BETWEEN
+        return trimmed
 
     def shortage(self) -> str:
         """Which disk is nearly full, in words; '' if none is."""

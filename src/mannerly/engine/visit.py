@@ -379,9 +379,9 @@ class Visitor:
             )
         )
 
-    def release_unserved(self, seat: Seat) -> None:
+    def release_unserved(self, seat: Seat, cause: str) -> None:
         """Give back a lease that the engine will not serve (any more)."""
-        self._release(seat, "stopped")
+        self._release(seat, cause)
 
     def give_up(self, seat: Seat, error: Exception) -> None:
         """Something of ours broke over the seat's URL: settle it, and let the site rest."""

@@ -90,6 +90,19 @@ class Workbench:
     def seats(self) -> list[Seat]:
         return [*self._ready, *(seat for _, _, seat in self._resting)]
 
+    def shed(self, most: int) -> list[Seat]:
+        """Take off the bench those whose turn would come last, until so many are left."""
+        surplus = len(self) - most
+        if surplus <= 0:
+            return []
+        self._resting.sort()  # which is a heap again
+        kept = max(0, len(self._resting) - surplus)
+        taken = [seat for _, _, seat in self._resting[kept:]]
+        del self._resting[kept:]
+        while len(taken) < surplus and self._ready:
+            taken.append(self._ready.pop())
+        return taken
+
     def drain(self) -> list[Seat]:
         """Take everybody off the bench."""
         seats = self.seats()

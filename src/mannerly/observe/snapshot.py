@@ -67,6 +67,10 @@ class Snapshot:
     workers: int = 0
     visit_limit: int = 0
     in_flight: int = 0
+    seats: int = 0
+    """Leased sites at the workbench."""
+    unsettled: int = 0
+    """Results that wait for a checkpoint."""
     limited_by: str = ""
     """What cut the limit of visits last: CPU or memory."""
     paused: bool = False
@@ -175,9 +179,9 @@ class Controls(Protocol):
 
 
 _SUMMED = (
-    "workers", "visit_limit", "in_flight", "visits", "robots_requests", "page_requests",
-    "pages_stored", "wire_bytes", "links_seen", "urls_new", "leases", "refused", "checkpoints",
-    "dns_s", "memory_bytes", "open_files", "processes",
+    "workers", "visit_limit", "in_flight", "seats", "unsettled", "visits", "robots_requests",
+    "page_requests", "pages_stored", "wire_bytes", "links_seen", "urls_new", "leases", "refused",
+    "checkpoints", "dns_s", "memory_bytes", "open_files", "processes",
 )  # fmt: skip
 _LARGEST = ("at", "elapsed_s", "lag_s", "database_s", "store_s", "max_pages", "max_duration_s")
 _TABLES = (

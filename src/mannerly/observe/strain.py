@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mannerly.observe import process
 from mannerly.observe.tally import Tally
 
 CPU, MEMORY = "CPU", "memory"
@@ -25,6 +26,12 @@ class Strain:
     """Failures that were its own fault, by what happened."""
     limited_by: str = CPU
     """What cut the limit last."""
+    in_flight: int = 0
+    seats: int = 0
+    """Leased sites that wait for their turn."""
+    unsettled: int = 0
+    """Results that wait for the next checkpoint."""
+    memory_bytes: int = 0
 
 
 def strain_of(tally: Tally) -> Strain:
@@ -33,6 +40,10 @@ def strain_of(tally: Tally) -> Strain:
         workers=tally.workers,
         visit_limit=tally.visit_limit,
         limited_by=tally.limited_by,
+        in_flight=tally.in_flight,
+        seats=tally.seats,
+        unsettled=tally.unsettled,
+        memory_bytes=process.memory_bytes(),
         lag_s=round(tally.lag_s, 3),
         leases=tally.leased,
         leases_unused=dict(tally.leases_unused),

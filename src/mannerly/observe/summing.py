@@ -12,6 +12,8 @@ _SUMS = (
     "workers",
     "in_flight",
     "most_in_flight",
+    "seats",
+    "unsettled",
     "visits",
     "robots_requests",
     "page_requests",
@@ -29,7 +31,7 @@ _SUMS = (
 )
 _COUNTERS = ("settled", "deferred", "left_out", "leases_unused", "excused")
 _SINGLE = ("lag_s", "trouble", "ending", "limited_by")
-_NOW = ("workers", "in_flight", "visit_limit", "waiting")
+_NOW = ("workers", "in_flight", "seats", "unsettled", "visit_limit", "waiting")
 """What is true of the living only."""
 _PATTERNS = 20
 """Patterns that are told, the latest."""

@@ -14,6 +14,10 @@ class Tally:
     """Visits that this process can have in flight."""
     in_flight: int = 0
     most_in_flight: int = 0
+    seats: int = 0
+    """Leased sites that wait for their turn, at the workbench."""
+    unsettled: int = 0
+    """Results that wait for the next checkpoint."""
     visits: int = 0
     """Visits in which at least one request was sent."""
     robots_requests: int = 0

@@ -5,6 +5,6 @@ A short crawl of a hostile simulated web by several real processes that are kill
 """
 
 from mannerly.selftest.trial import Terms, Trial, carried_out
-from mannerly.selftest.verdict import Finding, judge
+from mannerly.selftest.verdict import Finding, judge, spaced
 
-__all__ = ["Finding", "Terms", "Trial", "carried_out", "judge"]
+__all__ = ["Finding", "Terms", "Trial", "carried_out", "judge", "spaced"]

@@ -1,13 +1,15 @@
 """The verdict on a trial: from the web server's log and the store, not from what a crawler says."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mannerly.selftest.trial import DELAY_S, Trial
 from mannerly.simweb import judge as manners
+from mannerly.simweb.access import AccessRecord
 from mannerly.simweb.answer import Kind
 from mannerly.simweb.judge import ROBOTS, Gap, Required, Violation
-from mannerly.simweb.spacing import Spacing
+from mannerly.simweb.spacing import Break, Spacing
 from mannerly.simweb.web import Web
 from mannerly.store.read import open_store
 from mannerly.url import SiteKey
@@ -42,7 +44,7 @@ def judge(trial: Trial) -> list[Finding]:
     return [
         Finding("no URL is lost", f"{len(expected):,} URLs", lost),
         Finding("every page is stored, once", f"{len(pages):,} pages", missing + twice + made_up),
-        _pauses(trial),
+        spaced(trial.web, trial.records, DELAY_S, trial.breaks),
         Finding(
             "robots.txt is obeyed",
             f"{len(trial.records):,} requests",
@@ -71,15 +73,21 @@ def _is_page(web: Web, url: str) -> bool:
     return answer.kind in {Kind.PAGE, Kind.BUSY, Kind.ENCODED} and not answer.noindex
 
 
-def _pauses(trial: Trial) -> Finding:
-    spacing = Spacing(trial.web, DELAY_S, trial.breaks)
-    found = manners.visits(trial.records, SiteKey().site_of)
+def spaced(
+    web: Web,
+    records: Iterable[AccessRecord],
+    delay_s: float,
+    breaks: Mapping[str, Sequence[Break]],
+) -> Finding:
+    """Between any two visits lies what the web and the crawl's delay ask for."""
+    spacing = Spacing(web, delay_s, breaks)
+    found = manners.visits(records, SiteKey().site_of)
 
     def required(gap: Gap) -> Required:
         last = gap.before.requests[-1]
         if last.path == ROBOTS and not (last.sent_whole and 200 <= last.status < 500):
             # Nobody could read what pause it would have asked for.
-            return Required(DELAY_S, from_start=True)
+            return Required(delay_s, from_start=True)
         return spacing.required(gap)
 
     violations = [_told(it) for it in manners.early(found, required)]

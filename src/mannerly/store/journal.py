@@ -28,6 +28,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from mannerly import memory
 from mannerly.clock import Clock
 from mannerly.errors import CrawlBusyError, StoreError
 from mannerly.records import Exchange
@@ -43,6 +44,9 @@ from mannerly.store.warc.archivist import Archivist, WarcRow
 
 T = TypeVar("T")
 
+MUCH = 8 * 2**20
+"""Rolling a segment of this size leaves holes in the heap (70 MiB after one of 60) that nothing
+would give back before the next one."""
 ARCHIVE_FACTOR = 4
 """So many times `segment_bytes` may a segment have if most of it is for a WARC file: else the
 Parquet files beside it would be small."""
@@ -198,6 +202,8 @@ class JournalStore:
                 number = segment.number
                 files += rolling.roll(self._disk, self._layout, self._writer, number, plan).files
                 segment.rolled = True
+                if segment.size >= MUCH:
+                    memory.trim()
             rolling.discard(self._disk, segment.path)
             self._finished.pop(0)
             needed = {sequence for later in self._unrolled() for sequence in later.batches}

@@ -268,6 +268,8 @@ def _left_of(snapshot: Snapshot) -> Snapshot:
         workers=0,
         visit_limit=0,
         in_flight=0,
+        seats=0,
+        unsettled=0,
         paused=False,
         trouble="",
         lag_s=0.0,

@@ -20,9 +20,10 @@ from mannerly.engine.overload import (
     floor_of,
 )
 from mannerly.engine.plan import EnginePlan
-from mannerly.engine.resources import Resources
+from mannerly.engine.resources import LOOKS_BETWEEN, Resources
 from mannerly.fetch.contract import Fetched
 from mannerly.model import Outcome
+from mannerly.observe.strain import CPU
 from mannerly.observe.tally import Tally
 
 LONG_S = 1.0
@@ -48,6 +49,17 @@ def test_memory_that_gets_short_cuts_and_holds(share: float, limit: int) -> None
     assert found == limit
 
 
+@pytest.mark.parametrize(("limit", "next_one"), [(1, 2), (8, 9), (80, 90), (480, 500)])
+def test_after_memory_was_short_the_limit_rises_by_a_part_of_itself(
+    limit: int, next_one: int
+) -> None:
+    found = adjusted(
+        limit, workers=500, in_flight=limit, lag_s=0.0, long_s=LONG_S, memory_share=0.5,
+        careful=True,
+    )  # fmt: skip
+    assert found == next_one
+
+
 def test_for_memory_the_floor_does_not_hold() -> None:
     limit = 500
     for _ in range(50):
@@ -55,6 +67,63 @@ def test_for_memory_the_floor_does_not_hold() -> None:
             limit, workers=500, in_flight=limit, lag_s=0.0, long_s=LONG_S, memory_share=1.1
         )
     assert limit == 1
+
+
+def test_the_workbench_shrinks_with_the_limit_where_memory_is_short_and_only_there() -> None:
+    clock, resident = HandClock(), [0]
+    tally = Tally(0.0)
+    resources = Resources(memory_limit=1000, resident=lambda: resident[0])
+    plan = EnginePlan.of(build({}), 100)
+    overload = Overload(plan, LagWatch(clock, 1.0), tally, clock, resources)
+    seats = []
+    for taken in (500, 900, 950, 850, 700):
+        resident[0] = taken
+        tally.in_flight = tally.visit_limit
+        clock.at += 1.0
+        overload._adjust(lambda: None)
+        seats.append((tally.visit_limit, overload.seats))
+    assert seats == [(100, 400), (75, 300), (56, 224), (56, 224), (63, 252)]
+    tally.limited_by = CPU
+    assert overload.seats == 400, "to lag is no reason to give leases back"
+
+
+def test_where_all_bodies_would_not_fit_visits_at_most_double_between_two_looks() -> None:
+    clock = HandClock()
+    tally = Tally(0.0)
+    plan = EnginePlan.of(build({}), 1000)
+    resources = Resources(1000 * plan.body_limit - 1, resident=lambda: 0)
+    overload = Overload(plan, LagWatch(clock, 1.0), tally, clock, resources)
+    limits = []
+    for in_flight in (10, 50, 90, 180, 360, 720, 1000, 40):
+        limits.append(overload.limit)
+        tally.in_flight = in_flight
+        clock.at += 1.0
+        overload._adjust(lambda: None)
+    assert limits == [50, 50, 100, 180, 360, 720, 1000, 1000]
+    assert overload.limit == 80, "who is ready all at once after a lull is not let in all at once"
+    assert tally.visit_limit == 1000, "nothing is short"
+    roomy = Resources(1000 * plan.body_limit, resident=lambda: 0)
+    assert Overload(plan, LagWatch(clock, 1.0), tally, clock, roomy).limit == 1000
+
+
+def test_memory_that_is_only_free_is_given_back_and_is_not_short() -> None:
+    taken, trims = [500], []
+
+    def trim() -> None:
+        trims.append(taken[0])
+        taken[0] = min(taken[0], 850)
+
+    resources = Resources(memory_limit=1000, resident=lambda: taken[0], trim=trim)
+    assert resources.memory_share() == 0.5
+    assert trims == []
+    for _ in range(2):
+        taken[0] = 950
+        assert resources.memory_share() == 0.85
+    assert trims == [950, 950]
+    shares = [resources.memory_share() for _ in range(LOOKS_BETWEEN + 1)]
+    assert shares == [0.85] * (LOOKS_BETWEEN + 1)
+    assert trims == [950, 950, 850, 850], "in use as it is: tried again, but not each time"
+    assert Resources(0, resident=lambda: 10**15, trim=trim).memory_share() == 0.0
 
 
 def test_nothing_is_started_while_a_disk_is_nearly_full(caplog: pytest.LogCaptureFixture) -> None:

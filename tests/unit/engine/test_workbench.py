@@ -32,3 +32,28 @@ def test_revoked_seats_are_marked_wherever_they_sit() -> None:
     assert (ready.revoked, resting.revoked, other.revoked) == (True, True, False)
     assert len(bench.drain()) == 3
     assert len(bench) == 0
+
+
+def test_who_is_shed_would_have_come_last_and_the_others_keep_their_order() -> None:
+    bench = Workbench()
+    ready = [seat(1), seat(2)]
+    resting = [seat(number) for number in range(3, 8)]
+    for one in ready:
+        bench.sit(one, 0.0, 0.0)
+    for at, one in zip((30.0, 10.0, 50.0, 20.0, 40.0), resting, strict=True):
+        bench.sit(one, at, 0.0)
+    assert bench.shed(7) == []
+    assert [it.lease.token for it in bench.shed(4)] == [3, 7, 5]
+    assert [it.lease.token for it in bench.shed(1)] == [4, 6, 2]
+    assert bench.take(100.0) is ready[0]
+    assert len(bench) == 0
+
+
+def test_what_is_left_after_shedding_still_wakes_in_time() -> None:
+    bench = Workbench()
+    for number in range(20):
+        bench.sit(seat(number), 100.0 - number, 0.0)
+    bench.shed(10)
+    bench.sit(seat(99), 85.5, 0.0)
+    woken = [taken.lease.token for _ in range(11) if (taken := bench.take(200.0))]
+    assert woken == [19, 18, 17, 16, 15, 99, 14, 13, 12, 11, 10]

@@ -8,7 +8,8 @@ from mannerly.url import Closed, LeftOut
 
 
 def one(pages: int) -> Tally:
-    tally = Tally(5.0, workers=10, in_flight=3, visits=pages, visit_limit=9, lag_s=pages / 10)
+    tally = Tally(5.0, workers=10, in_flight=3, visits=pages, visit_limit=9, lag_s=pages / 10,
+                  seats=4, unsettled=2)  # fmt: skip
     tally.settled = Counter({Outcome.FETCHED: pages, Outcome.DISALLOWED: 1})
     tally.left_out = Counter({LeftOut.DEPTH: 2})
     tally.deferred = Counter({"timeout": 1})
@@ -31,6 +32,7 @@ def test_the_sum_is_of_all_but_what_is_in_flight_is_of_the_living() -> None:
     assert total.settled[Outcome.DISALLOWED] == 3
     assert total.left_out[LeftOut.DEPTH] == 6
     assert (total.workers, total.in_flight, total.visit_limit) == (20, 6, 18)
+    assert (total.seats, total.unsettled) == (8, 4)
     assert total.lag_s == 0.7
     assert (total.started_at, total.ending) == (1.0, "stopped")
     assert [closed.pages for closed in total.closed] == [100, 7, 2]
