@@ -43,22 +43,20 @@ class PageFacts:
 
     def read(self, nodes: Iterable[LexborNode]) -> list[LexborNode]:
         """Gives back those nodes that no reader sees."""
-        hrefs = self._hrefs
+        hrefs, max_links = self._hrefs, self.max_links
         for node in nodes:
             tag = node.tag
             if tag == "a":
                 attributes = node.attributes
                 href = attributes.get("href")
-                rel = attributes.get("rel")
-                if rel:
+                if len(attributes) > 1 and (rel := attributes.get("rel")):
                     self._add_marked(href, rel, LinkKind.ANCHOR)
-                elif href and href in hrefs:
+                elif not href or href in hrefs or len(href) > _MAX_HREF or "\f" in href:
                     self._add(href, LinkKind.ANCHOR)
-                elif href and len(href) <= _MAX_HREF and "\f" not in href:
-                    if len(hrefs) < self.max_links:
-                        hrefs[href] = None
-                else:
-                    self._add(href, LinkKind.ANCHOR)
+                elif len(hrefs) < max_links:
+                    hrefs[href] = None
+            elif tag in _HEADINGS:
+                self._read_heading(node, tag)
             else:
                 self._read_other(node, tag or "")
         self.page.hrefs = [found or _new(Href, (href, *_PLAIN)) for href, found in hrefs.items()]
@@ -79,15 +77,17 @@ class PageFacts:
             if not known.get(href) and (href in known or len(known) < self.max_links):
                 known[href] = words
 
+    def _read_heading(self, node: LexborNode, tag: str) -> None:
+        headings = self._headings
+        # A node is given for each selector that it matches, so one with a `href` comes twice.
+        again = headings and headings[-1][1].mem_id == node.mem_id
+        if not again and len(headings) + len(self.page.headings) < MAX_HEADINGS:
+            headings.append((_HEADINGS[tag], node))
+
     def _read_other(self, node: LexborNode, tag: str) -> None:
         page = self.page
         if tag in _UNSEEN:
             self._unseen.append(node)
-        elif tag in _HEADINGS:
-            # A node is given for each selector that it matches, so one with a `href` comes twice.
-            again = self._headings and self._headings[-1][1].mem_id == node.mem_id
-            if not again and len(self._headings) + len(page.headings) < MAX_HEADINGS:
-                self._headings.append((_HEADINGS[tag], node))
         elif tag == "meta":
             self._read_meta(node.attributes)
         elif tag == "link":

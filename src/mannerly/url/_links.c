@@ -180,6 +180,9 @@ static PyObject *resolved(const Page *page, PyObject *href, PyObject *found, PyO
     if (!url) {
         if (PyErr_Occurred())
             return NULL;
+        if (PyUnicode_CheckExact(href) && PyUnicode_GET_LENGTH(href)
+            && PyUnicode_READ_CHAR(href, 0) == '#')
+            return Py_NewRef(Py_None); /* the page itself */
         return PyObject_CallOneArg(closely, href);
     }
     PyObject *link;
