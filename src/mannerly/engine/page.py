@@ -96,7 +96,7 @@ class PageReader:
         graph: LinkRecord | None = None
         follow = not (parsed.nofollow or header.nofollow)
         if follow or self._plan.keeps_links:
-            hrefs = [link.href for link in parsed.hrefs if not link.nofollow]
+            hrefs = parsed.followed
             if self._plan.keeps_links:
                 resolved, graph = self._with_graph(hrefs, parsed, url, lease)
             else:
@@ -182,13 +182,14 @@ class PageReader:
         Resolved at once, because that is the dear part; `followed` first, so that whoever keeps no
         links follows the same ones.
         """
-        hrefs = followed + [link.href for link in parsed.hrefs if link.nofollow]
+        all_links = parsed.hrefs
+        hrefs = followed + [link.href for link in all_links if link.nofollow]
         indices: list[int] = []
         targets = self._sieve.resolve(url.url, hrefs, parsed.base, positions=indices)
-        place = {link.href: position for position, link in enumerate(parsed.hrefs)}
+        place = {link.href: position for position, link in enumerate(all_links)}
         positions = [place[hrefs[index]] for index in indices]
         links = [
-            (position, parsed.hrefs[position], target)
+            (position, all_links[position], target)
             for position, target in zip(positions, targets, strict=True)
         ]
         ours = sum(index < len(followed) for index in indices)

@@ -58,8 +58,8 @@ class Parsed:
     """As the page declares it (`<html lang>`), lower case, '' if it does not."""
     base: str = ""
     """`<base href>`, '' if there is none."""
-    hrefs: list[Href] = field(default_factory=list)
-    """In document order, distinct."""
+    links: dict[str, Href | None] = field(default_factory=dict)
+    """In document order, by their reference; None for a plain one, which nearly all are."""
     anchors: dict[str, str] = field(default_factory=dict)
     """The words of the links, by `href`, bounded; only if they were asked for."""
     noindex: bool = False
@@ -73,11 +73,21 @@ class Parsed:
     description: str = ""
     """Meta description."""
     canonical: str = ""
-    """The first `<link rel=canonical>` as written, '' if there is none. Also among `hrefs`."""
+    """The first `<link rel=canonical>` as written, '' if there is none. Also among `links`."""
     open_graph: dict[str, str] = field(default_factory=dict)
     """What the page has of the properties in `OPEN_GRAPH`, the first of each."""
     headings: list[Heading] = field(default_factory=list)
     """In document order, the first `MAX_HEADINGS`, hidden ones out."""
+
+    @property
+    def hrefs(self) -> list[Href]:
+        """The links, all told."""
+        return [found or Href(href, nofollow=False) for href, found in self.links.items()]
+
+    @property
+    def followed(self) -> list[str]:
+        """The references of those that are not marked."""
+        return [href for href, found in self.links.items() if not (found and found.nofollow)]
 
 
 OPEN_GRAPH = frozenset(("title", "description", "type", "image", "url", "site_name", "locale"))

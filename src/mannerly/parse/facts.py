@@ -24,9 +24,6 @@ _REL_KINDS = {
 Attributes: TypeAlias = dict[str, str | None]
 """All of a node's at once: to ask for one that is not there takes longer."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_PLAIN = Href("", nofollow=False)[1:]
-_new = tuple.__new__
-"""Makes a `Href` at half the price of calling it."""
 
 
 class PageFacts:
@@ -37,13 +34,11 @@ class PageFacts:
         self.max_links = max_links
         self._agent = agent.lower()
         self._unseen: list[LexborNode] = []
-        self._hrefs: dict[str, Href | None] = {}
-        """None for a plain link, which nearly all are."""
         self._headings: list[tuple[int, LexborNode]] = []
 
     def read(self, nodes: Iterable[LexborNode]) -> list[LexborNode]:
         """Gives back those nodes that no reader sees."""
-        hrefs, max_links = self._hrefs, self.max_links
+        hrefs, max_links = self.page.links, self.max_links
         for node in nodes:
             tag = node.tag
             if tag == "a":
@@ -59,7 +54,6 @@ class PageFacts:
                 self._read_heading(node, tag)
             else:
                 self._read_other(node, tag or "")
-        self.page.hrefs = [found or _new(Href, (href, *_PLAIN)) for href, found in hrefs.items()]
         unseen, self._unseen = self._unseen, []
         return unseen
 
@@ -158,11 +152,12 @@ class PageFacts:
         if not href or len(href) > _MAX_HREF:
             return
         href = href.replace("\f", "")  # put there by `blocks`
-        if href not in self._hrefs:
-            if len(self._hrefs) < self.max_links:
-                self._hrefs[href] = Href(href, nofollow, kind, ugc, sponsored)
-        elif (known := self._hrefs[href]) is not None:
-            self._hrefs[href] = Href(
+        links = self.page.links
+        if href not in links:
+            if len(links) < self.max_links:
+                links[href] = Href(href, nofollow, kind, ugc, sponsored)
+        elif (known := links[href]) is not None:
+            links[href] = Href(
                 href,
                 known.nofollow and nofollow,
                 known.kind,

@@ -64,16 +64,15 @@ def resolve(
     itself (`#top`, empty) are not links. What is too long is counted in `left_out`.
     """
     closely = _Closely(base, site_key, max_length, parameters)
-    end = base.find("/", 8)
-    origin, path = base[:end], base[end:].partition("?")[0]
+    origin, path = _cut(base)
     found: dict[str, Resolved] = {}
     _walk(
         hrefs,
         found,
         closely,
         origin,
-        path[: path.rfind("/") + 1],
-        site_key.of_origins.get(origin) or _site_if_plain(origin, site_key),
+        path,
+        (site_key.of_origins.get(origin) or _site_if_plain(origin, site_key)) if path else None,
         site_key.of_origins,
         None if parameters is None else parameters.strip,
         Resolved,
@@ -85,6 +84,13 @@ def resolve(
     if closely.too_long and left_out is not None:
         left_out[LeftOut.LENGTH] += closely.too_long
     return list(found.values())
+
+
+def _cut(base: str) -> tuple[str, str]:
+    """The origin of a canonical URL, and its path up to the last slash."""
+    end = base.find("/", 8)
+    path = base[end:].partition("?")[0] if end > 0 else ""
+    return base[:end], path[: path.rfind("/") + 1]
 
 
 class _Closely:
