@@ -23,6 +23,7 @@ from mannerly.url import (
     YieldGuard,
     canonical,
     host_of,
+    not_among,
     resolve,
 )
 
@@ -46,8 +47,7 @@ class KnownHashes:
 
     def others(self, links: list[Resolved]) -> list[Resolved]:
         """Those that are not known. All at once, since a page has eighty."""
-        slots, mask = self._slots, self._mask
-        return [link for link in links if slots[link[1] & mask] != link[1]]
+        return not_among(links, self._slots)
 
     def remember(self, hashes: Iterable[int]) -> None:
         slots, mask = self._slots, self._mask

@@ -29,7 +29,7 @@ from mannerly.url.normal import (
     url_hash,
 )
 from mannerly.url.parameters import ParameterRules
-from mannerly.url.resolving import MAX_LINKS, Resolved, resolve
+from mannerly.url.resolving import MAX_LINKS, Resolved, not_among, resolve
 from mannerly.url.seeds import BadLine, Seed
 from mannerly.url.site import SiteKey, suffix_list
 from mannerly.url.traps import LeftOut, TrapRules
@@ -53,6 +53,7 @@ __all__ = [
     "YieldGuard",
     "canonical",
     "host_of",
+    "not_among",
     "origin_of",
     "path_of",
     "resolve",

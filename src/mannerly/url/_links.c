@@ -245,7 +245,36 @@ static PyObject *walk(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Those of `links` whose hash is not at its place among `slots`, of which there are a power of two. */
+static PyObject *others(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *links;
+    Py_buffer slots;
+    if (!PyArg_ParseTuple(args, "O!y*", &PyList_Type, &links, &slots))
+        return NULL;
+    const int64_t *known = slots.buf;
+    const uint64_t mask = (uint64_t)slots.len / sizeof *known - 1;
+    PyObject *left = PyList_New(0);
+    for (Py_ssize_t at = 0; left && at < PyList_GET_SIZE(links); at++) {
+        PyObject *link = PyList_GET_ITEM(links, at);
+        int64_t hash = 0;
+        if (PyTuple_Check(link) && PyTuple_GET_SIZE(link) == 3)
+            hash = PyLong_AsLongLong(PyTuple_GET_ITEM(link, 1));
+        else
+            PyErr_SetString(PyExc_TypeError, "a link has three parts");
+        if (PyErr_Occurred())
+            Py_CLEAR(left);
+        else if (known[(uint64_t)hash & mask] != hash && PyList_Append(left, link) < 0)
+            Py_CLEAR(left);
+    }
+    PyBuffer_Release(&slots);
+    return left;
+}
+
 static PyMethodDef methods[] = {
+    {"others", others, METH_VARARGS,
+     "others(links, slots): those of `links` whose hash is not at its place among `slots`."},
     {"walk", walk, METH_VARARGS,
      "walk(hrefs, found, closely, origin, directory, site, origins, strip, made, digest,\n"
      "     max_length, max_links, positions)\n\n"

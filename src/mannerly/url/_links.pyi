@@ -1,3 +1,4 @@
+from array import array
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -19,3 +20,4 @@ def walk(
     positions: list[int] | None,
     /,
 ) -> None: ...
+def others(links: list[Link], slots: array[int], /) -> list[Link]: ...

@@ -1,5 +1,6 @@
-"""What `_links.c` does, where nobody could compile it: every reference is asked of the parser."""
+"""What `_links.c` does, where nobody could compile it. Every reference is asked of the parser."""
 
+from array import array
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -33,3 +34,9 @@ def walk(
             positions.append(position)
         if len(found) >= max_links:
             break
+
+
+def others(links: list[Link], slots: "array[int]", /) -> list[Link]:
+    """Those whose hash is not at its place among `slots`, of which there are a power of two."""
+    mask = len(slots) - 1
+    return [link for link in links if slots[link[1] & mask] != link[1]]

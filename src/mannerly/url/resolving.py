@@ -8,6 +8,7 @@ site is it) is decided once for all pages.
 """
 
 import re
+from array import array
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -21,8 +22,10 @@ from mannerly.url.site import SiteKey
 from mannerly.url.traps import LeftOut
 
 try:
+    from mannerly.url._links import others as _others
     from mannerly.url._links import walk as _walk
 except ImportError:
+    from mannerly.url.links_plain import others as _others
     from mannerly.url.links_plain import walk as _walk
 
 MAX_LINKS = 5_000
@@ -84,6 +87,12 @@ def resolve(
     if closely.too_long and left_out is not None:
         left_out[LeftOut.LENGTH] += closely.too_long
     return list(found.values())
+
+
+def not_among(links: list[Resolved], slots: "array[int]") -> list[Resolved]:
+    """Those whose hash does not stand at its place among `slots`: that of its low bits. There are a
+    power of two of them."""
+    return _others(links, slots)
 
 
 def _cut(base: str) -> tuple[str, str]:

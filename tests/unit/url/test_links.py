@@ -2,6 +2,7 @@
 
 import shutil
 import sysconfig
+from array import array
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -101,6 +102,20 @@ def test_both_ways_give_the_same(
     )
     assert one == other
     assert all(type(link) is Resolved for link in one[0])
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20), st.lists(st.integers(0, 19)))
+def test_both_find_the_same_others(
+    compiled: ModuleType, hashes: list[int], known: list[int]
+) -> None:
+    slots = array("q", bytes(8 * 16))
+    for place in known:
+        if place < len(hashes):
+            slots[hashes[place] & 15] = hashes[place]
+    links = [Resolved(f"/{n}", digest, "a.example") for n, digest in enumerate(hashes)]
+    left = compiled.others(links, slots)
+    assert left == links_plain.others(links, slots)
+    assert all(slots[link.hash & 15] != link.hash for link in left)
 
 
 def test_plain_ones_need_no_parser(compiled: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
