@@ -52,6 +52,7 @@ APART = {
     "manuals": ["-m", "benchmarks.manuals"],
     "migrate": ["-m", "benchmarks.migrate"],
     "redis-failover": ["-m", "benchmarks.frontier.failover"],
+    "redis-masters": ["-m", "benchmarks.frontier.masters"],
 }
 """Those that run only when they are named."""
 
