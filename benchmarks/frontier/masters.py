@@ -6,7 +6,7 @@ The same crawl on one server, in a Cluster of one master and in one of three, wi
 on this machine: sites are leased and committed batch by batch. CPU of the crawling process and of
 each server, in microseconds a page. `pages_a_second` is what one process reaches with all of them
 on these cores, and so says little of machines of their own; `busiest_us` does: what the server that
-has most to do needs for a page.
+has most to do needs for a page. Of several rounds the cheapest counts.
 """
 
 import argparse
@@ -91,11 +91,16 @@ def main(arguments: list[str]) -> dict[str, Any]:
     parser = argparse.ArgumentParser(prog="python -m benchmarks redis-masters")
     parser.add_argument("--sites", type=size, default=50_000)
     parser.add_argument("--pages", type=size, default=20_000, help="of each size of batches")
+    parser.add_argument("--rounds", type=int, default=3, help="the best of them counts")
     options = parser.parse_args(arguments)
-    figures: dict[str, Any] = {"sites": options.sites}
-    for name, masters in PLACES.items():
-        figures[name] = asyncio.run(measured(masters, options.sites, options.pages))
-        print(name, json.dumps(figures[name]), file=sys.stderr)
+    figures: dict[str, Any] = {"sites": options.sites, "rounds": options.rounds}
+    for name, masters in list(PLACES.items()) * options.rounds:
+        found = asyncio.run(measured(masters, options.sites, options.pages))
+        print(name, json.dumps(found), file=sys.stderr)
+        best = figures.setdefault(name, found)
+        figures[name] = {
+            it: min(best[it], found[it], key=lambda cost: cost["all_us"]) for it in found
+        }
     return figures
 
 
