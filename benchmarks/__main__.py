@@ -45,6 +45,7 @@ APART = {
     "migrate": ["-m", "benchmarks.migrate"],
     "peers": ["-m", "benchmarks.peers"],
     "redis-failover": ["-m", "benchmarks.frontier.failover"],
+    "redis-masters": ["-m", "benchmarks.frontier.masters"],
 }
 """Those that run only when they are named."""
 

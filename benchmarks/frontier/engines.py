@@ -186,8 +186,7 @@ class RedisEngine:
         )
 
     def server_cpu_s(self) -> float:
-        found = _stat(self._server)
-        return found.own_s + found.ended_children_s
+        return cpu_s_of(self._server)
 
     def load(self, first: int, urls_a_site: int) -> int:
         """Through `add`: there are no tables to write into."""
@@ -223,6 +222,12 @@ class _stat:  # noqa: N801 - reads as the file it stands for
         self.parent = int(fields[1])
         self.own_s = (int(fields[11]) + int(fields[12])) / ticks
         self.ended_children_s = (int(fields[13]) + int(fields[14])) / ticks
+
+
+def cpu_s_of(pid: int) -> float:
+    """CPU time so far of a process and of its children that ended."""
+    found = _stat(pid)
+    return found.own_s + found.ended_children_s
 
 
 @contextmanager

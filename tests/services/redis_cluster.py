@@ -1,4 +1,4 @@
-"""A private Redis Cluster for tests: three masters, each with a replica, on 127.0.0.1.
+"""A private Redis Cluster for tests: some masters, each with a replica or without, on 127.0.0.1.
 
 `shared()` is one for the whole test session. A test that breaks nodes starts one of its own.
 """
@@ -6,14 +6,14 @@
 import atexit
 import functools
 import time
-from contextlib import ExitStack
-from typing import Any, Self
+from contextlib import ExitStack, closing
+from typing import Self
 
 from redis import exceptions
 
 from mannerly.dburl import node_url
-from mannerly.frontier.redis.cluster import SLOTS, Nodes, slot_of
-from mannerly.frontier.redis.connection import TimeOuts
+from mannerly.frontier.redis.cluster import CRAWL, SLOTS, Nodes, slots_of, tag_of
+from mannerly.frontier.redis.connection import Connection, TimeOuts
 from tests.services.redis import START_WITHIN_S, RedisServer, free_port
 
 MASTERS = 3
@@ -23,13 +23,15 @@ SETTINGS = {"cluster_enabled": "yes", "cluster_node_timeout": "3000"}
 class RedisCluster:
     """`with RedisCluster() as cluster: RedisFrontier(cluster.url, ...)`."""
 
-    def __init__(self, **settings: str) -> None:
-        """`settings` as those of `RedisServer`, for all nodes."""
+    def __init__(self, masters: int = MASTERS, replicas: int = 1, /, **settings: str) -> None:
+        """`replicas` of each (none or one). `settings` as those of `RedisServer`, for all nodes."""
+        self._masters = masters
+        self._replicas = masters * replicas
         self._stack = ExitStack()
         # A node's second port is else its first and 10,000, which may be no port.
         self.nodes = [
             RedisServer(**{**SETTINGS, **settings}, cluster_port=str(free_port()))
-            for _ in range(2 * MASTERS)
+            for _ in range(self._masters + self._replicas)
         ]
 
     @property
@@ -39,8 +41,8 @@ class RedisCluster:
     def start(self) -> None:
         for node in self.nodes:
             self._stack.enter_context(node)
-        masters, replicas = self.nodes[:MASTERS], self.nodes[MASTERS:]
-        edges = [SLOTS * number // MASTERS for number in range(MASTERS + 1)]
+        masters, replicas = self.nodes[: self._masters], self.nodes[self._masters :]
+        edges = [SLOTS * number // len(masters) for number in range(len(masters) + 1)]
         for number, node in enumerate(masters):
             node.execute("CLUSTER", "ADDSLOTSRANGE", edges[number], edges[number + 1] - 1)
             node.execute("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
@@ -48,14 +50,15 @@ class RedisCluster:
             port = node.settings["cluster-port"]
             self.nodes[0].execute("CLUSTER", "MEET", "127.0.0.1", node.port, port)
         for node in self.nodes:
-            self.wait_until(node, b"cluster_known_nodes:6", "CLUSTER", "INFO")
-        for master, replica in zip(masters, replicas, strict=True):
+            known = b"cluster_known_nodes:%d\r" % len(self.nodes)
+            self.wait_until(node, known, "CLUSTER", "INFO")
+        for master, replica in zip(masters, replicas, strict=False):
             replica.execute("CLUSTER", "REPLICATE", master.execute("CLUSTER", "MYID"))
         for node in self.nodes:
             self.wait_until(node, b"cluster_state:ok", "CLUSTER", "INFO")
         for node in replicas:
             self.wait_until(node, b"master_link_status:up", "INFO")
-        for node in masters:
+        for node in masters[: len(replicas)]:
             self.wait_until(node, b"connected_slaves:1", "INFO")
 
     def wait_until(self, node: RedisServer, words: bytes, *command: str) -> None:
@@ -71,20 +74,33 @@ class RedisCluster:
         except (exceptions.RedisError, OSError):
             return False
 
-    def master_of(self, name: str) -> RedisServer:
-        """The node that has a crawl now."""
-        address = Nodes(self.url, f"mannerly:{name}", TimeOuts(connect_s=2)).address()
-        return next(
-            it for it in self.nodes if node_url(self.url, f"127.0.0.1:{it.port}") == address
-        )
+    def masters_of(self, name: str) -> dict[int, RedisServer]:
+        """The nodes that have the parts of a crawl now."""
+        by_url = {node_url(self.url, f"127.0.0.1:{it.port}"): it for it in self.nodes}
+        addresses = Nodes(self.url, name, TimeOuts(connect_s=2)).addresses()
+        return {part: by_url[address] for part, address in addresses.items()}
 
-    def execute(self, name: str, *command: str | bytes | int) -> Any:
-        """One command, where a crawl is."""
-        return self.master_of(name).execute(*command)
+    def master_of(self, name: str, part: int = CRAWL) -> RedisServer:
+        return self.masters_of(name)[part]
 
-    def move(self, name: str, to: RedisServer) -> None:
-        """Move the slot of a crawl to another master, as resharding does."""
-        source, slot = self.master_of(name), slot_of(f"mannerly:{name}")
+    def set_in_each(self, name: str, key: str, value: int) -> None:
+        """A key of the crawl as a whole, and of each bucket."""
+        batches: dict[str, list[tuple[str, str, int]]] = {}
+        for part, address in self._addresses(name).items():
+            batches.setdefault(address, []).append(
+                ("SET", f"{{{tag_of(name, part)}}}:{key}", value)
+            )
+        for address, commands in batches.items():
+            with closing(Connection(address, "test", TimeOuts())) as connection:
+                assert set(connection.ask(*commands)) == {b"OK"}
+
+    @functools.lru_cache(maxsize=1)  # noqa: B019 - for crawls that nobody moves
+    def _addresses(self, name: str) -> dict[int, str]:
+        return Nodes(self.url, name, TimeOuts(connect_s=2)).addresses()
+
+    def move(self, name: str, to: RedisServer, part: int = CRAWL) -> None:
+        """Move the slot of a part of a crawl to another master, as resharding does."""
+        source, slot = self.master_of(name, part), slots_of(name)[part]
         ids = [it.execute("CLUSTER", "MYID") for it in (source, to)]
         to.execute("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
         source.execute("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])

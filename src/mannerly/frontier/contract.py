@@ -15,7 +15,9 @@ Guarantees, on every engine and with any number of processes:
    *frontier's* clock; a site whose lease lapsed, not before its `ttl`. The frontier's clock does
    not follow a machine's or a server's wall clock when somebody sets that.
 4. What returned is durable. `lease`, `commit`, `exclude` and `retire` are atomic. `add` works in
-   slices, each atomic: it is idempotent, so sending it again is always safe.
+   slices, each atomic: it is idempotent, so sending it again is always safe. (Where an engine is
+   spread over several servers, each of them takes its part of a verb at once or not at all; whoever
+   asks sees no half of a commit, because what did not arrive is refused from then on.)
 5. `commit` carries the writer's sequence number. The sequence and what was refused are stored in
    the same transaction; a commit that is sent again returns the stored answer and changes nothing.
 6. The cost of `lease` and `commit` per site does not depend on how many URLs or sites there are,
@@ -221,7 +223,8 @@ class Frontier(Protocol):
         `CrawlMovedError` if the crawl was handed over."""
 
     async def writer_state(self, writer: int) -> WriterState | None:
-        """How far a writer came. None: never heard of, or its row was cleared."""
+        """How far a writer came. None: never heard of, or its row was cleared. A commit that was
+        cut off may count, with what did not arrive refused; if it arrives later it is so, too."""
 
     async def retire(self, writer: int, rest_s: float) -> int:
         """The writer is provably gone (or says goodbye): its leases end, and each of those sites
@@ -253,7 +256,8 @@ class Frontier(Protocol):
 
     async def lease(self, writer: int, want: int, *, ttl_s: float, urls_per_site: int) -> Leased:
         """Lease up to `want` ready sites, longest ready first, each with the first
-        `urls_per_site` URLs of its queue and the robots records of those URLs' origins.
+        `urls_per_site` URLs of its queue and the robots records of those URLs' origins. (An engine
+        that is spread over several servers may take many at a time in equal shares from each.)
 
         A site without a URL is never leased. `FrontierMisuseError` for a retired writer.
         """
@@ -318,7 +322,8 @@ class Frontier(Protocol):
         which for a million of them is about a second."""
 
     async def stats(self) -> FrontierStats:
-        """Counts over the whole crawl, exact at one moment."""
+        """Counts over the whole crawl, exact at one moment (of each server, where there are
+        several)."""
 
     async def hand_over(self, to: str) -> None:
         """The crawl goes on elsewhere; `to` says where, for people, and stays among the settings

@@ -9,8 +9,8 @@ from tests.conformance.frontier import engines
 
 SLOW = ("any_sequence", "caps_on_pages", "caps_on_pending", "crashes", "crowds", "processes",
         "shares")  # fmt: skip
-"""What a Cluster is spared unless WHOLE_CLUSTER is set: the functions are those of a single server,
-and they are tried hard there."""
+"""What a Cluster is spared unless WHOLE_CLUSTER is set (some four minutes): the functions are those
+of a single server, and they are tried hard there."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -15,7 +15,7 @@ from mannerly.frontier.redis.library import library
 from mannerly.model import Caps
 from tests.conformance.frontier.movable_clock import MovableClock
 from tests.services import redis_cluster
-from tests.services.redis import RedisServer, shared
+from tests.services.redis import shared
 
 _NUMBERS = count(1)
 
@@ -35,7 +35,7 @@ class RedisEngine:
         """`folder` is not used: a server keeps its data itself."""
         self._cluster = redis_cluster.shared() if is_cluster else None
         self._url = self._cluster.url if self._cluster else shared().url
-        self._functions = library(CLOCK, in_one_slot=is_cluster)
+        self._functions = library(CLOCK, in_cluster=is_cluster)
         self._name = f"crawl_{next(_NUMBERS)}"
         self._clock = MovableClock()
         self._handles = 0
@@ -60,10 +60,10 @@ class RedisEngine:
     async def set_wall_clock(self, seconds: float) -> None:
         self._clock.wall_s += seconds
         self._ms += round(seconds * 1000)
-        self._server().execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
-
-    def _server(self) -> RedisServer:
-        return self._cluster.master_of(self._name) if self._cluster else shared()
+        if self._cluster:
+            self._cluster.set_in_each(self._name, "movable", self._ms)
+        else:
+            shared().execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
 
     async def restart(self, away_s: float) -> None:
         """The server was away; this machine's clock is another one, too."""
@@ -74,7 +74,8 @@ class RedisEngine:
         return f"redis:{self._name}:{self._url}"
 
     def connections(self) -> int | None:
-        return self._server().connections(f"mannerly-{self._name}")
+        servers = self._cluster.nodes if self._cluster else [shared()]
+        return sum(it.connections(f"mannerly-{self._name}") for it in servers)
 
     def old_versions(self) -> Sequence[OldVersion]:
         """None yet: the first layout is the newest."""

@@ -9,7 +9,8 @@ from mannerly.frontier.moving import weighed
 from mannerly.frontier.rows import Part
 from tests.conformance.frontier import engines
 
-ROUTE = ("sqlite", "postgres", "redis", "postgres", "sqlite", "redis", "sqlite")
+ROUTE = ("sqlite", "postgres", "redis", "redis-cluster", "postgres", "sqlite", "redis-cluster",
+         "redis", "sqlite")  # fmt: skip
 
 
 async def test_every_engine_to_every_other(tmp_path: Path) -> None:

@@ -143,7 +143,8 @@ async def churn(open_at: Opener, address: str, name: str) -> None:
             say("leased", [lease.site for lease in leases])
             parts = [settled(lease, 0) for lease in leases]
             later = [deferred(lease, 1) for lease in leases if len(lease.urls) > 1]
-            say("committing", worker.sequence + 1, [(it.site, it.urls[0].hash) for it in leases])
+            said = [(it.site, it.urls[0].hash, it.token) for it in leases]
+            say("committing", worker.sequence + 1, said)
             await worker.commit(*parts, *later, *(released(lease, 0) for lease in leases))
             say("committed", worker.sequence)
 

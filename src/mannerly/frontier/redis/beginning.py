@@ -37,25 +37,29 @@ class Beginning:
         for bucket in range(BUCKETS):
             first = 1
             while first:
-                (first,) = self._session.call("clear", self._mine, bucket, first, QUEUES)[3:]
+                slice_ = (self._mine, bucket, first, QUEUES)
+                (first,) = self._session.at(bucket, "clear", *slice_)[3:]
                 self._require(first)
 
     def _take(self) -> None:
         session = self._session
         # One for the life of the handle: where an answer was lost it is known again.
         self._token = self._token or f"{self._chance.getrandbits(64):016x}"
-        client = session.command("CLIENT", "ID")
-        self._mine = f"{self._token} {session.run_id} {client}"
-        state, found = session.call("take_beginning", self._mine, "")[3:]
+        client, run_id = session.command("CLIENT", "ID")
+        self._mine = f"{self._token} {run_id} {client}"
+        state, found, number = session.call("take_beginning", self._mine, "")[3:]
         if state == NOT_MINE and not self._is_connected(found.decode()):
-            state, _ = session.call("take_beginning", self._mine, found)[3:]
+            state, _, number = session.call("take_beginning", self._mine, found)[3:]
         self._require(state)
+        if session.is_spread:
+            for _, answer in session.each("take_buckets", self._mine, number):
+                self._require(answer[3])
 
     def _is_connected(self, beginner: str) -> bool:
         """Connections are numbered anew at each start of the server."""
         _, run_id, client = beginner.split(" ")
-        session = self._session
-        return run_id == session.run_id and bool(session.command("CLIENT", "LIST", "ID", client))
+        found, run_id_now = self._session.command("CLIENT", "LIST", "ID", client)
+        return run_id == run_id_now and bool(found)
 
     def _require(self, state: int) -> None:
         where = self._session.where

@@ -78,9 +78,16 @@ class Connection:
     def ask(self, *commands: Sequence[Part]) -> list[Reply | exceptions.ResponseError]:
         """Answers, one each; what the server refused is an error among them. If the connection
         breaks, that is raised, and nobody knows what was done."""
+        self.send(commands)
+        return self.receive(len(commands))
+
+    def send(self, commands: Sequence[Sequence[Part]]) -> None:
+        """The first half of `ask`: others may be asked before the answers are read."""
         self._wire.send_packed_command(self._wire.pack_commands(commands), check_health=False)
+
+    def receive(self, count: int) -> list[Reply | exceptions.ResponseError]:
         replies: list[Reply | exceptions.ResponseError] = []
-        for _ in commands:
+        for _ in range(count):
             try:
                 replies.append(self._wire.read_response())
             except exceptions.ResponseError as exc:

@@ -34,6 +34,11 @@ class CrawlClock:
         """On our own clock: this process leases nothing before."""
         self._last_at: int | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """The crawl's clock is known."""
+        return self._lead is not None
+
     def now(self) -> float:
         """Our own clock."""
         return self._own.now()
@@ -69,11 +74,24 @@ class CrawlClock:
 
     def read(self, asked_at: float, answer: list[Any]) -> None:
         """Learn from what a function answered."""
+        self._judge(asked_at, answer)
+        self._last_at = int(answer[2])
+
+    def _judge(self, asked_at: float, answer: list[Any]) -> None:
         assert self._lead is not None
         reading = reading_of(asked_at, self._own.now(), answer)
         self._lead, jump_ms = judged(self._lead, reading)
         self._jumped = jump_ms != 0
+
+    def has_parted(self, asked_at: float, answer: list[Any]) -> bool:
+        """Whether a node that has only buckets tells another time than the crawl's clock, which is
+        that of the node with the crawl as a whole. Then that one is looked at, too."""
+        assert self._lead is not None
+        reading = reading_of(asked_at, self._own.now(), answer)
+        _, jump_ms = judged(self._lead._replace(offset_ms=reading.offset_ms), reading)
+        self._jumped = self._jumped or jump_ms != 0
         self._last_at = int(answer[2])
+        return jump_ms != 0
 
     def look_after(self, ask: Ask) -> None:
         """Between two verbs: mend a clock that jumped, else vouch for it now and then."""
@@ -84,7 +102,7 @@ class CrawlClock:
         if self._last_at is not None and due and now_at >= self._rests_until:
             self._vouched_at = now_at
             at, self._last_at = self._last_at, None
-            ask("vouch", at)
+            self._judge(now_at, ask("vouch", at))
 
     def _mend(self, ask: Ask) -> None:
         """Undo the jump, unless another process was quicker; then it is looked at again."""

@@ -17,10 +17,19 @@ def beat(session: Session, writer: int, told: Beat) -> Pulse:
         "beat",
         *(writer, LAPSE_MS, FORGET_MS, told.pages, repr(told.rate), told.in_flight),
         *(told.page_limit, duration_ms(told.time_limit_s), told.reserved, told.more),
+        *(_fetched(session) if session.is_spread else ()),
     )
     run_at, fetched, granted, page_limit, time_limit = map(int, answer[3:])
     running_s = max(0, int(answer[NOW]) - run_at) / 1000
     return Pulse(running_s, fetched, granted, page_limit, time_limit / 1000)
+
+
+def _fetched(session: Session) -> tuple[int, bytes]:
+    """Pages of all buckets, and how often reserved ones had been given back before they were
+    counted. Where that has happened since, a page may have been counted nowhere: `beat` grants
+    none then."""
+    (given_back,) = session.call("times_given_back")[3:]
+    return sum(answer[3] for _, answer in session.each("fetched")), given_back
 
 
 def crawlers(session: Session) -> list[CrawlerFacts]:

@@ -45,10 +45,10 @@ def find_sites(
 def _by_name(session: Session, begins: bytes, most: int) -> Iterator[Found]:
     after = b""
     while True:
-        (names,) = session.call("named", begins, after, most)[3:]
         buckets: list[list[Found]] = [
             [(0, name, int(name.rpartition(b"\0")[2]), bucket) for name in part]
-            for bucket, part in enumerate(names)
+            for group, answer in session.each("named", begins, after, most)
+            for bucket, part in zip(group, answer[3], strict=True)
         ]
         merged, is_all = _merged(buckets, most)
         yield from merged
@@ -60,13 +60,15 @@ def _by_name(session: Session, begins: bytes, most: int) -> Iterator[Found]:
 def _by_time(session: Session, most: int) -> Iterator[Found]:
     passed = [0] * BUCKETS
     while True:
-        (rows,) = session.call("due", most, *passed)[3:]
+        groups = session.groups()
+        asked = [(group, (most, *(passed[bucket] for bucket in group))) for group in groups]
         buckets: list[list[Found]] = [
             [
                 (int(ready_at), id_, int(id_), bucket)
                 for id_, ready_at in zip(part[::2], part[1::2], strict=True)
             ]
-            for bucket, part in enumerate(rows)
+            for group, answer in zip(groups, session.calls("due", asked), strict=True)
+            for bucket, part in zip(group, answer[3], strict=True)
         ]
         merged, is_all = _merged(buckets, most)
         yield from merged
@@ -89,9 +91,12 @@ def _weighed(session: Session, begins: str, order: SiteOrder, keep: int) -> list
     last = (FAR, FAR)
     afters = dict.fromkeys(range(BUCKETS), b"")
     while afters:
-        asked = [(bucket, begins, after, order.value, *last) for bucket, after in afters.items()]
+        asked = [
+            ([bucket], (bucket, begins, after, order.value, *last))
+            for bucket, after in afters.items()
+        ]
         rows: list[Found] = []
-        for (bucket, *_), answer in zip(asked, session.calls("weighed", asked), strict=True):
+        for ((bucket,), _), answer in zip(asked, session.calls("weighed", asked), strict=True):
             after, flat = answer[3:]
             for weight, id_ in zip(flat[::2], flat[1::2], strict=True):
                 rows.append((int(weight), b"", int(id_), bucket))
@@ -104,9 +109,15 @@ def _weighed(session: Session, begins: str, order: SiteOrder, keep: int) -> list
 
 
 def _facts(session: Session, handles: Sequence[int]) -> list[SiteFacts]:
-    facts: list[SiteFacts] = []
+    facts: dict[int, SiteFacts] = {}
     for start in range(0, len(handles), FACTS):
         part = handles[start : start + FACTS]
-        answer = session.call("facts_of", len(part), *part)
-        facts += [site_facts(row, int(answer[NOW])) for row in answer[3]]
-    return facts
+        asked = []
+        for group in session.groups(sorted({handle % BUCKETS for handle in part})):
+            mine = [handle for handle in part if handle % BUCKETS in group]
+            asked.append((group, [len(mine), *mine]))
+        for (_, (_, *mine)), answer in zip(asked, session.calls("facts_of", asked), strict=True):
+            now_at = int(answer[NOW])
+            rows = zip(mine, answer[3], strict=True)
+            facts |= {handle: site_facts(row, now_at) for handle, row in rows if row}
+    return [facts[handle] for handle in handles if handle in facts]

@@ -90,7 +90,7 @@ class RedisFrontier:
         self._session = Session(
             url,
             name,
-            library=functions or library(in_one_slot=is_cluster(url)),
+            library=functions or library(in_cluster=is_cluster(url)),
             clock=clock,
             timings=self._timings,
             time_outs=time_outs,

@@ -1,14 +1,17 @@
-"""Looking: explain, robots_of, iterate, iterate_sites, stats. Each answer is a consistent view.
+"""Looking: explain, robots_of, iterate, iterate_sites, stats. Each answer is a consistent view; in
+a Cluster one of each node, and not of all of them at one moment.
 
 A cursor of URLs is (bucket, site id, where in the site), one of sites (bucket, site id).
 """
 
+from collections import defaultdict
 from typing import Any
 
 from mannerly.frontier.contract import Cursor, Kind, SitePortion, UrlPortion
 from mannerly.frontier.redis import packing
+from mannerly.frontier.redis.connection import Part
 from mannerly.frontier.redis.packing import BUCKETS
-from mannerly.frontier.redis.session import NOW, Session
+from mannerly.frontier.redis.session import NOW, Answer, Session
 from mannerly.model import (
     COUNTED_BEFORE,
     DropCause,
@@ -31,7 +34,9 @@ IDS = 2**40
 
 
 def explain(session: Session, name: str, hash_: int) -> UrlFacts:
-    answer = session.call("explain", packing.bucket_of(name), name, packing.number(hash_))
+    answer = session.at(
+        (bucket := packing.bucket_of(name)), "explain", bucket, name, packing.number(hash_)
+    )
     outcome, *rest = answer[3:]
     if outcome == NO_SITE:
         return UrlFacts(None, UrlState.UNKNOWN, Outcome.PENDING, None, 0)
@@ -66,30 +71,41 @@ def site_facts(row: list[Any], now_at: int) -> SiteFacts:
 
 
 def robots_of(session: Session, name: str, origin: str) -> RobotsRecord | None:
-    answer = session.call("robots_of", packing.bucket_of(name), name, origin)
+    answer = session.at((bucket := packing.bucket_of(name)), "robots_of", bucket, name, origin)
     return packing.robots_record(origin, answer[3], int(answer[NOW])) if answer[3] else None
+
+
+def from_bucket(session: Session, function: str, bucket: int, *arguments: Part) -> Answer:
+    """Call a function that walks through buckets, from this one on as far as one call goes."""
+    covers = session.run_from(bucket)
+    return session.calls(function, [(covers, [bucket, *arguments])])[0]
 
 
 def iterate_sites(session: Session, after: Cursor | None, limit: int) -> SitePortion:
     cursor: Cursor | None = after or (0, 1)
-    while cursor is not None:
-        answer = session.call("sites", *cursor, limit)
+    found: list[SiteFacts] = []
+    while cursor is not None and _goes_on(session, len(found), limit):
+        answer = from_bucket(session, "sites", *cursor, limit - len(found))
         bucket, first, rows = answer[3:]
         cursor = _to(bucket, first)
-        if rows:
-            now_at = int(answer[NOW])
-            return SitePortion([site_facts(row, now_at) for row in rows], cursor)
-    return SitePortion([], None)
+        found += [site_facts(row, int(answer[NOW])) for row in rows]
+    return SitePortion(found, cursor)
+
+
+def _goes_on(session: Session, found: int, limit: int) -> bool:
+    """Whether a portion is not long enough yet. In a Cluster neighbouring buckets are on different
+    nodes, so it is put together from several."""
+    return found < limit if session.is_spread else not found
 
 
 def iterate(session: Session, kind: Kind, after: Cursor | None, limit: int) -> UrlPortion:
     look = _settled if kind is Kind.SETTLED else _waiting
     cursor: Cursor | None = after or (0, 1)
-    while cursor is not None:
-        urls, cursor = look(session, kind, cursor, limit)
-        if urls:
-            return UrlPortion(urls, cursor)
-    return UrlPortion([], None)
+    urls: list[ListedUrl] = []
+    while cursor is not None and _goes_on(session, len(urls), limit):
+        more, cursor = look(session, kind, cursor, limit - len(urls))
+        urls += more
+    return UrlPortion(urls, cursor)
 
 
 def _to(bucket: int, first: int) -> Cursor | None:
@@ -114,7 +130,7 @@ def waiting(
     bucket, first, *place = after
     start = place[0] if place else "-inf"
     flags = (int(kind is Kind.SPILT), int(with_excluded))
-    *end, found = session.call("waiting", bucket, first, start, limit, *flags)[3:]
+    *end, found = from_bucket(session, "waiting", bucket, first, start, limit, *flags)[3:]
     listed: list[tuple[int, str, list[QueuedUrl]]] = []
     last: Cursor = after
     for name, in_bucket, id_, rows in found:
@@ -129,7 +145,7 @@ def _settled(session: Session, kind: Kind, after: Cursor, limit: int) -> UrlPort
     """A site's leaves come whole, because they are in no order; the order is by hash."""
     del kind
     bucket, first, *behind = after
-    *end, found = session.call("settled", bucket, first, limit)[3:]
+    *end, found = from_bucket(session, "settled", bucket, first, limit)[3:]
     urls: list[ListedUrl] = []
     for name, in_bucket, id_, leaves in found:
         site = name.decode()
@@ -146,13 +162,16 @@ def _settled(session: Session, kind: Kind, after: Cursor, limit: int) -> UrlPort
 
 
 def stats(session: Session) -> FrontierStats:
-    with_work, ready, writers, flat = session.call("stats")[3:]
+    with_work = ready = writers = 0
+    totals: dict[tuple[str, int], int] = defaultdict(int)
+    for answer in session.crawl_first("stats"):
+        *counts, flat = answer[3:]
+        with_work, ready, writers = map(sum, zip((with_work, ready, writers), counts, strict=True))
+        for key, count in zip(flat[::2], flat[1::2], strict=True):
+            name, _, part = key.decode().partition(":")
+            totals[name, int(part)] += int(count)
     if session.clock.rest_ms():
         ready = 0
-    totals: dict[tuple[str, int], int] = {}
-    for key, count in zip(flat[::2], flat[1::2], strict=True):
-        name, _, part = key.decode().partition(":")
-        totals[name, int(part)] = int(count)
 
     def total(name: str) -> int:
         return totals.get((name, 0), 0)

@@ -7,10 +7,10 @@ from typing import Any
 
 from mannerly.errors import NoCrawlError
 from mannerly.frontier.contract import Cursor, Kind
-from mannerly.frontier.redis import listing, packing
+from mannerly.frontier.redis import listing, packing, sites
 from mannerly.frontier.redis.connection import Part as Argument
 from mannerly.frontier.redis.packing import BUCKETS
-from mannerly.frontier.redis.session import NOW, Session
+from mannerly.frontier.redis.session import NOW, Covered, Session
 from mannerly.frontier.rows import (
     ClockReading,
     CountRow,
@@ -29,14 +29,16 @@ ROBOTS_PORTION = 50
 
 
 def hand_over(session: Session, to: str) -> None:
-    if not session.call("hand_over", to)[3]:
-        raise NoCrawlError(f"there is no crawl in {session.where} to be handed over")
+    for answer in session.crawl_first("hand_over", to):
+        if not answer[3]:
+            raise NoCrawlError(f"there is no crawl in {session.where} to be handed over")
 
 
 def clock(session: Session) -> ClockReading:
-    answer = session.call("clock")
-    up_at, rest_until = map(int, answer[3:])
-    return ClockReading(int(answer[NOW]), up_at, max(rest_until, up_at + session.clock.rest_ms()))
+    crawl, *buckets = session.crawl_first("clock")
+    up_at, rest_until = map(int, crawl[3:])
+    rest_until = max(rest_until, up_at + session.clock.rest_ms(), *(int(it[4]) for it in buckets))
+    return ClockReading(int(crawl[NOW]), up_at, rest_until)
 
 
 def export(session: Session, part: Part) -> Iterator[list[Row]]:
@@ -56,7 +58,7 @@ def export(session: Session, part: Part) -> Iterator[list[Row]]:
 def _sites(session: Session) -> Iterator[list[Row]]:
     cursor: Cursor | None = (0, 1)
     while cursor is not None:
-        bucket, first, found = session.call("packed_sites", *cursor, PORTION)[3:]
+        bucket, first, found = listing.from_bucket(session, "packed_sites", *cursor, PORTION)[3:]
         if found:
             yield [packing.site_row(packed) for packed in found]
         cursor = (bucket, first) if bucket < BUCKETS else None
@@ -91,7 +93,7 @@ def _robots(session: Session) -> Iterator[list[Row]]:
         given: set[tuple[bytes, bytes]] = set()
         cursor: Argument = "0"
         while True:
-            cursor, found = session.call("robots_in", bucket, cursor, ROBOTS_PORTION)[3:]
+            cursor, found = session.at(bucket, "robots_in", bucket, cursor, ROBOTS_PORTION)[3:]
             new = {(name, origin): packed for name, origin, packed in found}
             rows: list[Row] = [
                 RobotsRow(key[0].decode(), key[1].decode(), *packing.robots_fields(packed))
@@ -107,9 +109,12 @@ def _robots(session: Session) -> Iterator[list[Row]]:
 
 def _writers(session: Session) -> Iterator[list[Row]]:
     rows: list[Row] = []
-    for writer, label, packed in session.call("writers")[3]:
-        sequence, refused = packing.writer_row(packed)
-        rows.append(WriterRow(int(writer), label.decode(), sequence, tuple(sorted(refused))))
+    for writer, label, *_ in session.call("writers")[3]:
+        # In a Cluster this brings its last commit to its end.
+        state = sites.writer_state(session, int(writer))
+        assert state is not None, "the crawl was handed over: nothing is cleared"
+        refused = tuple(sorted(state.refused))
+        rows.append(WriterRow(int(writer), label.decode(), state.sequence, refused))
     if rows:
         yield rows
 
@@ -117,8 +122,25 @@ def _writers(session: Session) -> Iterator[list[Row]]:
 def restore(session: Session, mine: str, rows: Sequence[Row]) -> None:
     """In slices, several of them in one round trip; each may be sent again."""
     function, arguments = _RESTORED[type(rows[0])]
-    slices = [rows[at : at + SLICE] for at in range(0, len(rows), SLICE)]
-    session.calls(function, [[mine, *arguments(part)] for part in slices])
+    batch: list[tuple[Covered, list[Argument]]] = []
+    for covers, part in _by_node(session, rows):
+        slices = [part[at : at + SLICE] for at in range(0, len(part), SLICE)]
+        batch += [(covers, [mine, *arguments(it)]) for it in slices]
+    session.calls(function, batch)
+
+
+def _by_node(session: Session, rows: Sequence[Row]) -> Iterator[tuple[Covered, Sequence[Row]]]:
+    """Rows that may go in one call, in their order, and the buckets that they are for."""
+    if isinstance(rows[0], WriterRow):
+        yield (), rows
+    elif isinstance(rows[0], CountRow):
+        yield from ((group, rows) for group in session.groups())
+    else:
+        of_bucket: dict[int, list[Any]] = {}
+        for row in rows:
+            of_bucket.setdefault(packing.bucket_of(row.site), []).append(row)  # type: ignore[union-attr]
+        for group in session.groups(list(of_bucket)):
+            yield group, [row for bucket in group for row in of_bucket[bucket]]
 
 
 SLICE = 500
@@ -134,7 +156,7 @@ def _site_arguments(rows: Sequence[Any]) -> list[Argument]:
 
 def _waiting_arguments(rows: Sequence[Any]) -> list[Argument]:
     groups = [(site, list(urls)) for site, urls in groupby(rows, attrgetter("site"))]
-    found: list[Argument] = [rows[-1].queued.seq, len(groups)]
+    found: list[Argument] = [max(row.queued.seq for row in rows), len(groups)]
     for site, urls in groups:
         found += (packing.bucket_of(site), site, len(urls))
         for row in urls:

@@ -1,14 +1,11 @@
 """What a server says of itself, and whether a crawl is safe on it. Pure, but for the asking."""
 
-import logging
 from typing import NamedTuple
 
 from redis import exceptions
 
 from mannerly.errors import ConfigError
 from mannerly.frontier.redis.connection import Connection
-
-log = logging.getLogger(__name__)
 
 OLDEST = 7
 """The first major version with functions."""
@@ -88,12 +85,7 @@ def dangers(server: Server) -> list[str]:
         )
     if server.mode == "cluster" and not server.replicas:
         found.append(
-            "the master that has the crawl has no replica: the crawl stands still while it is "
-            "away; give it one"
+            "a master that has a part of the crawl has no replica: that part stands still while it "
+            "is away; give it one"
         )
     return found
-
-
-def warn(server: Server, where: str) -> None:
-    for danger in dangers(server):
-        log.warning("%s: %s", where, danger)

@@ -1,40 +1,38 @@
-"""What one process has of a crawl: functions called over a connection that is made anew when it
-breaks.
+"""What one process has of a crawl: functions that it calls, on one server or on many.
 
-Everything here blocks, and belongs to the one thread that the executor gives it.
+On one server a call covers the crawl as a whole and all buckets that it is about. In a Cluster it
+covers one or the other, and only buckets of one node; calls to several nodes are on their way at
+the same time. Everything here blocks, and belongs to the one thread that the executor gives it.
 """
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 from redis import exceptions
 
 from mannerly.clock import Clock
 from mannerly.dburl import is_cluster, without_password
-from mannerly.errors import SchemaError
-from mannerly.frontier.reaching import Reaching
-from mannerly.frontier.redis import server
-from mannerly.frontier.redis.cluster import Nodes
-from mannerly.frontier.redis.connection import Connection, Part, Reply, TimeOuts
+from mannerly.errors import FrontierError, FrontierMisuseError
+from mannerly.frontier.redis.calling import ALL, NOW, Answer, Caller, Covered
+from mannerly.frontier.redis.cluster import CRAWL, Nodes
+from mannerly.frontier.redis.connection import Part, Reply, TimeOuts
 from mannerly.frontier.redis.crawlclock import CrawlClock
-from mannerly.frontier.redis.library import VERSION, Library
-from mannerly.frontier.redis.trouble import ELSEWHERE, NO_FUNCTION, in_our_words
+from mannerly.frontier.redis.library import Library
+from mannerly.frontier.redis.link import Link
+from mannerly.frontier.redis.links import Links, by_address
+from mannerly.frontier.redis.packing import BUCKETS
+from mannerly.frontier.redis.trouble import ELSEWHERE, NO_FUNCTION, NOT_ALL_HERE, in_our_words
 from mannerly.timing import Timings
 
-log = logging.getLogger(__name__)
+__all__ = ["NOW", "Answer", "Batch", "Covered", "Session"]
 
+Batch = Sequence[tuple[Covered, Sequence[Part]]]
+"""Calls of one function: what each covers, and its arguments."""
 
-Answer = list[Any]
-"""The clock's three numbers (server's, offset, the frontier's now), then what was asked for."""
-NOW = 2
-"""Where in an answer the frontier's now is, in milliseconds."""
-
-
-REPLICA_MS = 1000
-"""How long a replica has to take what its master has done. One that needs longer is not waited for
-again, until there is another connection."""
+Asked = Sequence[tuple[Link | FrontierError, Sequence[Part]]]
+"""Commands, and where they go."""
 
 
 class Session:
@@ -50,173 +48,153 @@ class Session:
         timings: Timings,
         time_outs: TimeOuts,
     ) -> None:
-        self._name = name
-        tag = f"mannerly:{name}"
-        self._nodes = Nodes(url, tag, time_outs)
-        self._is_cluster = is_cluster(url)
-        # A key that is named tells a Cluster's node whether the call is for it.
-        self._keys: list[Part] = [1, f"{{{tag}}}:meta"] if self._is_cluster else [0]
-        self._library = library
-        self._time_outs = time_outs
-        self._timings = timings
-        self._connection: Connection | None = None
-        # The other nodes of a Cluster are there to be asked, and one of them has the crawl soon.
-        self._reaching = Reaching(1.0) if is_cluster(url) else Reaching()
-        self._warned = False
-        self._has_replica = False
+        self.is_spread = is_cluster(url)
+        """Over the nodes of a Cluster."""
         self.clock = CrawlClock(clock)
-        self.run_id = ""
-        """Of the server, as of the last connection: another one after every start."""
         self.where = f"{without_password(url)} (crawl {name})"
+        self._caller = Caller(name, library, self.clock, is_spread=self.is_spread)
+        nodes = Nodes(url, name, time_outs)
+        self._links = Links(nodes, self._caller, self.where, timings, time_outs)
 
     def call(self, function: str, *arguments: Part) -> Answer:
-        """Call one function."""
-        return self.calls(function, [arguments])[0]
+        """For the crawl as a whole; on one server for all buckets, too."""
+        return self.calls(function, [((), arguments)])[0]
 
-    def calls(self, function: str, batch: Sequence[Sequence[Part]]) -> list[Answer]:
+    def at(self, bucket: int, function: str, *arguments: Part) -> Answer:
+        """For one bucket."""
+        return self.calls(function, [([bucket], arguments)])[0]
+
+    def each(self, function: str, *arguments: Part) -> list[tuple[Covered, Answer]]:
+        """For all buckets, node by node: which, and what was answered."""
+        groups = self.groups()
+        answers = self.calls(function, [(group, arguments) for group in groups])
+        return list(zip(groups, answers, strict=True))
+
+    def crawl_first(self, function: str, *arguments: Part) -> Iterator[Answer]:
+        """For the crawl, and when that was looked at for all buckets. One answer on one server."""
+        yield self.call(function, *arguments)
+        if self.is_spread:
+            for _, answer in self.each(function, *arguments):
+                yield answer
+
+    def groups(self, buckets: Covered = ALL) -> Sequence[Covered]:
+        """Buckets that one call may cover."""
+        return by_address(self._links.addresses(), buckets) if self.is_spread else [buckets]
+
+    def run_from(self, bucket: int) -> Covered:
+        """Buckets from this one on, as far as one call may cover them."""
+        addresses = self._links.addresses()
+        here = addresses.get(bucket)
+        return list(takewhile(lambda it: addresses.get(it) == here, range(bucket, BUCKETS)))
+
+    def calls(self, function: str, batch: Batch) -> list[Answer]:
         """Call a function several times, in one round trip. Others' calls may come in between. If
         one fails, that is raised when all were tried."""
-        with self._asking() as connection:
-            asked_at = self.clock.now()
-            commands = [self._command(function, asked_at, arguments) for arguments in batch]
-            answers = _good(self._sent(connection, commands))
-            self.clock.read(asked_at, answers[-1])
-            return answers
-
-    def _sent(self, connection: Connection, commands: list[list[Part]]) -> list[Reply]:
-        """Answers that also a replica can vouch for, where there is one that keeps up."""
-        if not self._has_replica:
-            return connection.ask(*commands)
-        *answers, acknowledged = connection.ask(*commands, ("WAIT", 1, REPLICA_MS))
-        if acknowledged == 0:
-            self._has_replica = False
-            log.warning(
-                "%s: no replica keeps up with the master; what it acknowledges from now on may be "
-                "lost if it fails",
-                self.where,
-            )
+        answers = []
+        for answer in self.tried(function, batch):
+            if isinstance(answer, FrontierError):
+                raise answer
+            answers.append(answer)
         return answers
 
-    def command(self, *parts: Part) -> Reply:
-        """A command of the server's own, not one of our functions."""
-        with self._asking() as connection:
-            return _good(connection.ask(parts))[0]
+    def tried(self, function: str, batch: Batch) -> list[Answer | FrontierError]:
+        """The same, but a server that is away is told in the place of its answers."""
+        with self._asking():
+            links = self._links.to([covers[0] if covers else CRAWL for covers, _ in batch])
+            asked_at = self.clock.now()
+            commands = [
+                self._caller.command(function, covers, arguments, asked_at)
+                for covers, arguments in batch
+            ]
+            replies = self._exchanged(list(zip(links, commands, strict=True)))
+            for link, (covers, _), reply in zip(links, batch, replies, strict=True):
+                if not isinstance(link, FrontierError) and not isinstance(reply, FrontierError):
+                    self._learn(link, asked_at, reply, is_crawl=not covers)
+            return replies
+
+    def command(self, *parts: Part) -> tuple[Reply, str]:
+        """A command of the server's own, where the crawl as a whole is; its answer, and that
+        server's run id: another one after every start."""
+        with self._asking():
+            (link,) = self._links.to([CRAWL])
+            (reply,) = self._exchanged([(link, parts)])
+            if isinstance(link, FrontierError) or isinstance(reply, FrontierError):
+                raise reply
+            return reply, link.server.run_id
 
     @contextmanager
-    def _asking(self) -> Iterator[Connection]:
-        connection = self._connected()
+    def _asking(self) -> Iterator[None]:
         try:
-            yield connection
-        except (exceptions.RedisError, OSError) as exc:
-            self._after(exc)
-            raise in_our_words(self.where, exc) from exc
+            yield
+        except (FrontierError, FrontierMisuseError):
+            raise
         except BaseException:
-            self._drop()
+            # Answers may be on their way that nobody waits for.
+            self._links.close()
             raise
         finally:
             self._look_after()
 
-    def _command(self, function: str, asked_at: float, arguments: Sequence[Part]) -> list[Part]:
-        bounds = self.clock.bounds(asked_at)
-        called = ("FCALL", f"{self._library.name}_{function}", *self._keys)
-        return [*called, self._name, *bounds, *arguments]
+    def _exchanged(self, asked: Asked) -> list[Any]:
+        """Answers, in that order; all servers are asked before the first answer is read. What a
+        mistaken caller is told is raised."""
+        by_link: dict[Link, list[int]] = {}
+        replies: list[Any] = [link for link, _ in asked]
+        for index, (link, _) in enumerate(asked):
+            if not isinstance(link, FrontierError):
+                by_link.setdefault(link, []).append(index)
+        for link, indexes in by_link.items():
+            link.send([asked[index][1] for index in indexes])
+        for link, indexes in by_link.items():
+            for index, reply in zip(indexes, link.receive(), strict=True):
+                replies[index] = self._in_our_words(link, reply)
+        for reply in replies:
+            if isinstance(reply, FrontierMisuseError):
+                raise reply
+        return replies
 
-    def _after(self, exc: Exception) -> None:
+    def _in_our_words(self, link: Link, reply: Any) -> Any:
         """A server's refusal is an answer like any other; but one that tells of another state
-        than we know (promoted, restarted, without our functions or without the crawl) needs a
+        than we know (promoted, restarted, without our functions or a part of the crawl) needs a
         look from the start."""
-        refused = isinstance(exc, exceptions.ResponseError)
-        if not refused or isinstance(exc, ELSEWHERE) or NO_FUNCTION in str(exc):
-            self._drop()
+        if not isinstance(reply, exceptions.RedisError | OSError):
+            return reply
+        told = str(reply)
+        elsewhere = isinstance(reply, ELSEWHERE) or NO_FUNCTION in told or NOT_ALL_HERE in told
+        if elsewhere or not isinstance(reply, exceptions.ResponseError):
+            self._links.lose(link)
+        error = in_our_words(self.where, reply)
+        error.__cause__ = reply
+        return error
+
+    def _learn(self, link: Link, asked_at: float, answer: Answer, *, is_crawl: bool) -> None:
+        if is_crawl or not self.is_spread:
+            self.clock.read(asked_at, answer)
+        elif self.clock.has_parted(asked_at, answer):
+            link.has_parted = True
 
     def _look_after(self) -> None:
         """What was done is done: a clock that cannot be looked after now is so next time."""
-        connection = self._connection
-        if connection is None:
-            return
+        crawl = self._links.to_crawl()
+        if crawl is not None:
+            with self._losing(crawl):
+                self.clock.look_after(lambda *it: crawl.ask(self._caller.now(it[0], (), *it[1:])))
+        for link in self._links.all():
+            if link.has_parted:
+                with self._losing(link):
+                    link.ask(self._caller.now("align", sorted(link.opened - {CRAWL})))
+                    link.has_parted = False
+
+    @contextmanager
+    def _losing(self, link: Link) -> Iterator[None]:
         try:
-            self.clock.look_after(lambda *parts: self._ask(connection, *parts))
+            yield
         except (exceptions.RedisError, OSError):
-            self._drop()
-
-    def _ask(self, connection: Connection, function: str, *arguments: Part) -> Answer:
-        """Call a function on a connection that is not ready for verbs yet."""
-        command = self._command(function, self.clock.now(), arguments)
-        return _good(connection.ask(command))[0]
-
-    def _connected(self) -> Connection:
-        connection = self._connection
-        if connection is not None and connection.is_alive():
-            return connection
-        self._drop()
-        self._connection = connection = self._connect()
-        return connection
-
-    def _connect(self) -> Connection:
-        try:
-            with self._reaching.attempt(self.where), self._timings.measure("connect"):
-                return self._prepared()
-        except (exceptions.RedisError, OSError) as exc:
-            raise in_our_words(self.where, exc) from exc
-
-    def _prepared(self) -> Connection:
-        address = self._nodes.address()
-        connection = Connection(address, f"mannerly-{self._name}", self._time_outs)
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _prepare(self, connection: Connection) -> None:
-        """The server must be fit, the functions there, the layout ours, the clock known."""
-        found = server.look(connection)
-        server.refuse_unfit(found, self.where, is_cluster=self._is_cluster)
-        if not self._warned:
-            self._warned = True
-            server.warn(found, self.where)
-        self.run_id = found.run_id
-        self._has_replica = self._is_cluster and found.replicas > 0
-        version = int(self._moment(connection)[5])
-        if version > VERSION:
-            raise SchemaError(
-                f"{self.where} was written by a newer Mannerly (version {version}, this one knows "
-                f"{VERSION}); upgrade Mannerly, or name another --db-schema"
-            )
-        self.clock.open(lambda *parts: self._ask(connection, *parts))
-        (rests,) = self._ask(connection, "open", found.run_id, int(found.is_durable))[3:]
-        if rests:
-            log.warning(
-                "%s: the server was restarted and may have lost its last moments; no site is "
-                "leased until the longest lease would have lapsed",
-                self.where,
-            )
-
-    def _moment(self, connection: Connection) -> Answer:
-        try:
-            return self._ask(connection, "moment")
-        except exceptions.ResponseError as exc:
-            if NO_FUNCTION not in str(exc):
-                raise
-        _good(connection.ask(["FUNCTION", "LOAD", "REPLACE", self._library.source]))
-        return self._ask(connection, "moment")
-
-    def _drop(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+            self._links.lose(link)
 
     def open(self) -> None:
-        """Connect now: what is wrong with the URL or the server is to be told at the start."""
-        self._connected()
+        """Connect now: what is wrong with the URL or a server is to be told at the start."""
+        self._links.open()
 
     def close(self) -> None:
-        self._drop()
-
-
-def _good(replies: list[Any]) -> list[Answer]:
-    for reply in replies:
-        if isinstance(reply, exceptions.ResponseError):
-            raise reply
-    return replies
+        self._links.close()

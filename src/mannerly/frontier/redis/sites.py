@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from mannerly.frontier.contract import Excluded, Forgotten, WriterState
 from mannerly.frontier.leases import duration_ms, moved_error
-from mannerly.frontier.redis import packing
+from mannerly.frontier.redis import concluding, packing
 from mannerly.frontier.redis.connection import Part
-from mannerly.frontier.redis.session import Session
+from mannerly.frontier.redis.session import Covered, Session
 
 LEAVES = 100
 """Leaves of `seen` that one call of forget removes: about 5,000 URLs."""
@@ -18,6 +18,9 @@ def enlist(session: Session, label: str, chance: random.Random) -> int:
         # Drawn again if it is taken: a process that is started anew with the same seed (in
         # simulation) draws the ids of its former life.
         writer = chance.randrange(1, 2**63)
+        if session.is_spread:
+            # First where it will lease: a crawl that is handed over meanwhile takes nobody.
+            session.each("enlist", writer, label)
         is_new, moved_to = session.call("enlist", writer, label)[3:]
         if moved_to:
             raise moved_error(session.where, moved_to.decode())
@@ -26,26 +29,41 @@ def enlist(session: Session, label: str, chance: random.Random) -> int:
 
 
 def writer_state(session: Session, writer: int) -> WriterState | None:
-    (row,) = session.call("writer_state", writer)[3:]
+    row, intent = session.call("writer_state", writer)[3:]
     if not row:
         return None
     sequence, refused = packing.writer_row(row)
+    if intent:
+        refused = concluding.concluded(session, writer, sequence, intent)
+    if session.is_spread:
+        last, found = concluding.last_in_buckets(session, writer)
+        sequence, refused = (last, found) if last > sequence else (sequence, refused)
     return WriterState(sequence, frozenset(refused))
 
 
 def retire(session: Session, writer: int, rest_s: float) -> int:
-    back: int = session.call("retire", writer, duration_ms(rest_s))[3]
+    back = 0
+    for answer in session.crawl_first("retire", writer, duration_ms(rest_s)):
+        is_known, sites = answer[3:]
+        if not is_known:
+            return 0
+        back += sites
     return back
 
 
 def exclude(session: Session, names: Sequence[str]) -> Excluded:
-    wanted = sorted(set(names))
-    if not wanted:
-        return Excluded(0, 0)
-    pairs: list[Part] = []
-    for name in wanted:
-        pairs += (packing.bucket_of(name), name)
-    return Excluded(*session.call("exclude", len(wanted), *pairs)[3:])
+    wanted: dict[int, list[str]] = {}
+    for name in sorted(set(names)):
+        wanted.setdefault(packing.bucket_of(name), []).append(name)
+    batch: list[tuple[Covered, list[Part]]] = []
+    for group in session.groups(list(wanted)) if wanted else ():
+        pairs: list[Part] = []
+        for bucket in group:
+            for name in wanted[bucket]:
+                pairs += (bucket, name)
+        batch.append((group, [len(pairs) // 2, *pairs]))
+    excluded = [answer[3:] for answer in session.calls("exclude", batch)]
+    return Excluded(*map(sum, zip((0, 0), *excluded, strict=True)))
 
 
 def forget(session: Session, name: str) -> Forgotten:
@@ -53,11 +71,11 @@ def forget(session: Session, name: str) -> Forgotten:
     waiting = settled = robots = 0
     left = 1
     while left:
-        gone, done, left = session.call("forget", *site, LEAVES)[3:]
+        gone, done, left = session.at(site[0], "forget", *site, LEAVES)[3:]
         waiting, settled = waiting + gone, settled + done
     cursor: Part = "0"
     while True:
-        cursor, gone = session.call("forget_robots", *site, cursor)[3:]
+        cursor, gone = session.at(site[0], "forget_robots", *site, cursor)[3:]
         robots += gone
         if cursor == b"0":
             return Forgotten(waiting, settled, robots)

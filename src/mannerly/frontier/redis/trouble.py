@@ -13,7 +13,7 @@ MISUSE = "MISUSE "
 NO_FUNCTION = "Function not found"
 
 NOT_ALL_HERE = "access a non local key"
-"""What a function says that begins while some keys of the crawl are on another node already."""
+"""What a function says that begins while some keys that it needs are on another node."""
 
 ELSEWHERE = (
     exceptions.ReadOnlyError,
@@ -45,14 +45,18 @@ _ADVICE = (
         "BUSY",
         "the server is busy with a long script of somebody else's; wait or end it",
     ),
-    ("MOVED", "the crawl has moved to another node of the Cluster; it is looked for there"),
+    (
+        "MOVED",
+        "a part of the crawl has moved to another node of the Cluster; it is looked for there",
+    ),
     (
         "MOVING",
-        "the Cluster is moving the crawl to another node; the crawl goes on when it is there",
+        "the Cluster is moving a part of the crawl to another node; the crawl goes on when it is "
+        "there",
     ),
     (
         "CLUSTERDOWN",
-        "the Cluster has no master for the crawl; the crawl goes on when a replica is promoted",
+        "the Cluster has no master for a part of the crawl; it goes on when a replica is promoted",
     ),
     ("NOAUTH", "the server wants a password; give it in REDISCLI_AUTH or in the URL"),
     ("WRONGPASS", "the server refused the user or the password; check the URL and REDISCLI_AUTH"),

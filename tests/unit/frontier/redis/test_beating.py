@@ -3,9 +3,15 @@
 import random
 from pathlib import Path
 
+from mannerly.clock import SystemClock
 from mannerly.frontier.beats import FORGET_MS, LAPSE_MS, Row, answered
 from mannerly.frontier.contract import Beat
+from mannerly.frontier.redis import TimeOuts
+from mannerly.frontier.redis.library import library
+from mannerly.frontier.redis.session import Session
+from mannerly.timing import Timings
 from tests.conformance.frontier.redis_engine import RedisEngine
+from tests.services.redis import shared
 
 BEATS = 300
 
@@ -47,3 +53,31 @@ async def test_any_beats_are_answered_as_decided(tmp_path: Path) -> None:
             )
             for row in sorted(rows.values(), key=lambda it: it.began_at)
         ]
+
+
+def test_no_page_is_granted_by_a_count_that_is_older_than_what_was_given_back() -> None:
+    """In a Cluster pages are counted before it is decided. Here one process is slow in between."""
+    session = Session(
+        shared().url,
+        "slow_beat",
+        library=library(),
+        clock=SystemClock(),
+        timings=Timings(),
+        time_outs=TimeOuts(),
+    )
+    for writer in (1, 2):
+        session.call("enlist", writer, "a crawler")
+
+    def granted(writer: int, reserved: int, more: int, fetched: int, given_back: bytes) -> int:
+        told = (0, "0", 0, 10, 0, reserved, more)
+        answer = session.call("beat", writer, LAPSE_MS, FORGET_MS, *told, fetched, given_back)
+        found: int = answer[5]
+        return found
+
+    (before,) = session.call("times_given_back")[3:]
+    assert granted(1, 0, 8, 0, before) == 8
+    assert granted(1, 3, 0, 5, before) == 0  # five of them are fetched
+    assert granted(2, 0, 9, 0, before) == 0, "counted before they were"
+    (after,) = session.call("times_given_back")[3:]
+    assert granted(2, 0, 9, 5, after) == 2
+    session.close()

@@ -26,11 +26,11 @@ SAFE = Server(7, "standalone", "id", has_log=True, fsync="always", eviction="noe
         (exceptions.ConnectionError("Connection refused"), "check that it runs"),
         (exceptions.TimeoutError("Timeout reading from socket"), "check that it runs"),
         (exceptions.MovedError("866 127.0.0.1:7001"), "another node"),
-        (exceptions.AskError("866 127.0.0.1:7001"), "is moving the crawl"),
-        (exceptions.TryAgainError("Multiple keys request during rehashing"), "is moving the crawl"),
+        (exceptions.AskError("866 127.0.0.1:7001"), "is moving a part"),
+        (exceptions.TryAgainError("Multiple keys request during rehashing"), "is moving a part"),
         (
             exceptions.ResponseError("ERR Script attempted to access a non local key in a cluster"),
-            "is moving the crawl",
+            "is moving a part",
         ),
         (exceptions.ClusterDownError("Hash slot not served"), "no master"),
         (exceptions.ResponseError("ERR something else"), "Redis says ERR something else"),
@@ -99,6 +99,6 @@ def test_a_url_says_whether_its_server_is_of_a_cluster() -> None:
 
 def test_another_text_is_another_library() -> None:
     packaged, other = library(), library({"10_clock.lua": "local function server_ms() end"})
-    assert len({packaged.name, other.name, library(in_one_slot=True).name}) == 3
+    assert len({packaged.name, other.name, library(in_cluster=True).name}) == 3
     assert library() == packaged
     assert packaged.source.startswith(f"#!lua name={packaged.name}\n")

@@ -1,7 +1,6 @@
 -- Where everything is, how it is packed, and what one call remembers of it.
 -- The layout in words: docs/decisions/0014-redis.md.
 
-local VERSION = 1
 local BUCKETS = 32
 local SEQS = 2 ^ 36        -- a place in a queue is a score: (priority + 32768) * SEQS + seq
 local LOWEST_PRIORITY = -32768
@@ -24,6 +23,92 @@ local function misuse(words)
   return redis.error_reply('MISUSE ' .. words)
 end
 
+-- The names of one crawl's keys, kept from call to call: making them costs more than asking for one.
+local kept = { name = '' }
+
+local function keys_of(name, number)
+  if kept.name ~= name then kept = { name = name } end
+  local keys = kept[number]
+  if keys then return keys end
+  -- In a Cluster as in cluster.py, which says why.
+  local digits = IN_CLUSTER and math.floor(number / 4) * 10 + number % 4 or number
+  local tag = string.format('{mannerly:%s:%02d}:', name, digits)
+  keys = {
+    names = tag .. 'names', ids = tag .. 'ids', site = tag .. 'site', lease = tag .. 'lease',
+    ready = tag .. 'ready', seen = tag .. 'seen', robots = tag .. 'robots',
+    tally = tag .. 'tally', place = tag .. 'place', queue = tag .. 'queue:',
+    spill = tag .. 'spill:', order = tag .. 'order', tag = tag,
+    -- In a Cluster only.
+    clock = tag .. 'clock', writers = tag .. 'writers', labels = tag .. 'labels',
+    beginner = tag .. 'beginner', nothing = tag .. 'nothing',
+  }
+  keys.__index = keys
+  kept[number] = keys
+  return keys
+end
+
+-- What a call covers: 'c' in front means the keys of the crawl as a whole; then buckets, a byte each.
+-- On one server a call covers both. In a Cluster it covers one or the other, and only buckets of the
+-- node that it is sent to. Kept from call to call, too.
+local covered = { given = '' }
+
+local function covered_by(given)
+  if covered.given ~= given then
+    covered = { given = given, is_crawl = string.sub(given, 1, 1) == 'c', numbers = {} }
+    for at = 2, #given do covered.numbers[at - 1] = string.byte(given, at) end
+  end
+  return covered
+end
+
+-- A bucket's own clock in a Cluster, where each node has another: offset, until when it rests, longest
+-- lease; then the run id of the node that it was on when it was last looked at.
+local CLOCK = '>ddd'
+
+-- While a Cluster moves a slot some keys are here and some are not, and a function that finds out in its
+-- middle is not undone. A key that never is anywhere tells at once: it is asked for elsewhere. So
+-- each bucket is asked for one before the first write.
+local function read_clocks(call)
+  call.clocks = {}
+  for _, number in ipairs(call.numbers) do
+    local keys = keys_of(call.name, number)
+    local packed = redis.call('MGET', keys.clock, keys.nothing)[1]
+    local clock = { offset = 0, rest_until = 0, longest = 0, run_id = '' }
+    if packed then
+      local run_at
+      clock.offset, clock.rest_until, clock.longest, run_at = struct.unpack(CLOCK, packed)
+      clock.run_id = string.sub(packed, run_at)
+    end
+    call.clocks[number] = clock
+  end
+end
+
+local function write_clock(call, number)
+  local clock = call.clocks[number]
+  local packed = struct.pack(CLOCK, clock.offset, clock.rest_until, clock.longest)
+  redis.call('SET', keys_of(call.name, number).clock, packed .. clock.run_id)
+end
+
+local function is_parted(call, here)
+  return here - call.high > TOLERANCE_MS or call.low - here > TOLERANCE_MS
+end
+
+-- The caller's own clock says `low` to `high`. Where the two have parted the server's clock was set,
+-- or the call was long on its way: then the caller's counts alone. Else whichever of both (of all:
+-- a bucket that came from another node has that one's offset) makes no site early.
+local function tell_time(call, offsets)
+  local lowest, highest = offsets[1], offsets[1]
+  for _, offset in ipairs(offsets) do
+    if is_parted(call, call.ms + offset) then
+      call.offset, call.at, call.up_at = offset, math.floor(call.low), math.ceil(call.high)
+      return
+    end
+    lowest, highest = math.min(lowest, offset), math.max(highest, offset)
+  end
+  call.offset = lowest
+  call.at = math.floor(math.min(call.ms + lowest, call.low))
+  call.up_at = math.ceil(math.max(call.ms + highest, call.high))
+end
+
 -- What one call has: its arguments one by one (`read`), the time, and the buckets it touched.
 local function begin(args)
   local at = 0
@@ -31,30 +116,27 @@ local function begin(args)
     at = at + 1
     return args[at]
   end
-  local name = read()
+  local name, covers = read(), covered_by(read())
   local tag = '{mannerly:' .. name .. '}:'
-  -- While a Cluster moves the slot some keys are here and some are not, and a function that finds out
-  -- in its middle is not undone. A key that never is anywhere tells at once: it is asked for elsewhere.
-  if IN_ONE_SLOT then redis.call('EXISTS', tag .. 'nothing') end
   local call = {
     name = name, tag = tag, meta = tag .. 'meta', settings = tag .. 'settings',
     writers = tag .. 'writers', labels = tag .. 'labels', crawlers = tag .. 'crawlers',
-    buckets = {}, read = read,
+    open = tag .. 'open', buckets = {}, read = read, rest_until = 0,
+    is_crawl = covers.is_crawl, numbers = covers.numbers,
   }
   call.low, call.high = tonumber(read()), tonumber(read())
-  local meta = redis.call('HMGET', call.meta, 'offset', 'rest_until')
-  call.offset, call.rest_until = tonumber(meta[1] or 0), tonumber(meta[2] or 0)
-  call.ms = server_ms(call)
-  -- The caller's own clock says `low` to `high`. Where the two have parted the server's clock was
-  -- set, or the call was long on its way: then the caller's counts alone. Else whichever of both
-  -- makes no site early.
-  local here = call.ms + call.offset
-  if here - call.high > TOLERANCE_MS or call.low - here > TOLERANCE_MS then
-    call.at, call.up_at = math.floor(call.low), math.ceil(call.high)
+  local offsets = {}
+  if call.is_crawl then
+    if IN_CLUSTER then redis.call('EXISTS', tag .. 'nothing') end
+    local meta = redis.call('HMGET', call.meta, 'offset', 'rest_until')
+    offsets[1], call.rest_until = tonumber(meta[1] or 0), tonumber(meta[2] or 0)
   else
-    call.at = math.floor(math.min(here, call.low))
-    call.up_at = math.ceil(math.max(here, call.high))
+    call.tag = keys_of(name, call.numbers[1]).tag
+    read_clocks(call)
+    for at, number in ipairs(call.numbers) do offsets[at] = call.clocks[number].offset end
   end
+  call.ms = server_ms(call)
+  tell_time(call, offsets)
   return call, read
 end
 
@@ -74,24 +156,19 @@ local function answer(call, ...)
   return { string.format('%.3f', call.ms), text(call.offset), text(call.at), ... }
 end
 
--- The names of one crawl's keys, kept from call to call: making them costs more than asking for one.
-local kept = { name = '' }
+-- Until when nothing of a bucket is leased.
+local function rest_of(call, number)
+  if call.is_crawl then return call.rest_until end
+  return call.clocks[number].rest_until
+end
 
-local function keys_of(name, number)
-  if kept.name ~= name then kept = { name = name } end
-  local keys = kept[number]
-  if keys then return keys end
-  local form = IN_ONE_SLOT and '{mannerly:%s}:%02d:' or '{mannerly:%s:%02d}:'
-  local tag = string.format(form, name, number)
-  keys = {
-    names = tag .. 'names', ids = tag .. 'ids', site = tag .. 'site', lease = tag .. 'lease',
-    ready = tag .. 'ready', seen = tag .. 'seen', robots = tag .. 'robots',
-    tally = tag .. 'tally', place = tag .. 'place', queue = tag .. 'queue:',
-    spill = tag .. 'spill:', order = tag .. 'order',
-  }
-  keys.__index = keys
-  kept[number] = keys
-  return keys
+-- Where a writer's row is, and its label, for a call that covers this bucket.
+local function writers_of(call, number)
+  return call.is_crawl and call.writers or keys_of(call.name, number).writers
+end
+
+local function labels_of(call, number)
+  return call.is_crawl and call.labels or keys_of(call.name, number).labels
 end
 
 local function bucket_at(call, number)

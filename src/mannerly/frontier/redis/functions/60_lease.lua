@@ -3,12 +3,25 @@
 -- Writer rows: enlisted (1 byte), sequence (8), refused tokens (8 each).
 local WRITER = '>Bd'
 
--- nil if the writer may lease, else what to answer.
-local function refusal(call, writer)
-  local row = redis.call('HGET', call.writers, writer)
-  if not row then return misuse('writer ' .. writer .. ' was never enlisted; enlist first') end
+local function never_enlisted(writer)
+  return misuse('writer ' .. writer .. ' was never enlisted; enlist first')
+end
+
+local function refused_by(rows, writer)
+  local row = redis.call('HGET', rows, writer)
+  if not row then return never_enlisted(writer) end
   if struct.unpack(WRITER, row) == 0 then
     return misuse('writer ' .. writer .. ' was retired; enlist again')
+  end
+  return nil
+end
+
+-- nil if the writer may lease, else what to answer.
+local function refusal(call, writer)
+  if call.is_crawl then return refused_by(call.writers, writer) end
+  for _, number in ipairs(call.numbers) do
+    local no = refused_by(writers_of(call, number), writer)
+    if no then return no end
   end
   return nil
 end
@@ -16,7 +29,7 @@ end
 -- Buckets by the site that is ready first in each: a heap, each bucket with the next few of its sites.
 local function fronts(call, want)
   local heap, all = {}, {}
-  local portion = math.ceil(want / BUCKETS) + 1
+  local portion = math.ceil(want / #call.numbers) + 1
 
   local function load(front)
     local rows = redis.call('ZRANGE', front.ready, 0, front.portion - 1, 'WITHSCORES')
@@ -28,7 +41,7 @@ local function fronts(call, want)
   -- When the next site is ready; nil if no site of it is ready now.
   local function due(front)
     local at = tonumber(front.rows[front.next + 1])
-    return at and at <= call.at and at or nil
+    return at and math.max(at, front.rest_until) <= call.at and at or nil
   end
 
   local function sift(at)
@@ -42,11 +55,13 @@ local function fronts(call, want)
     end
   end
 
-  for number = 0, BUCKETS - 1 do
+  for _, number in ipairs(call.numbers) do
     local keys = keys_of(call.name, number)
-    local front = { number = number, ready = keys.ready, portion = portion }
+    local front = {
+      number = number, ready = keys.ready, portion = portion, rest_until = rest_of(call, number),
+    }
     load(front)
-    all[number] = front
+    all[#all + 1] = front
     if due(front) then heap[#heap + 1] = front end
   end
   for at = math.floor(#heap / 2), 1, -1 do sift(at) end
@@ -96,15 +111,17 @@ local function robots_for(bucket, site, rows)
   return found
 end
 
--- When the first site with work is ready; '' if none has any.
-local function earliest(call, at)
+-- When the first site with work may be leased; '' if none has any.
+local function earliest(at)
   local first
-  for number = 0, BUCKETS - 1 do
-    local front = at.all[number]
+  for _, front in ipairs(at.all) do
     if front.touched then
       front.earliest = tonumber(redis.call('ZRANGE', front.ready, 0, 0, 'WITHSCORES')[2])
     end
-    if front.earliest and (not first or front.earliest < first) then first = front.earliest end
+    if front.earliest then
+      local ready_at = math.max(front.earliest, front.rest_until)
+      first = math.min(first or ready_at, ready_at)
+    end
   end
   return first and text(first) or ''
 end
@@ -126,6 +143,17 @@ local function take(call, bucket, site, urls, ttl_ms, token, writer)
 end
 
 local function remember_longest(call, ttl_ms)
+  if not call.is_crawl then
+    -- Not only where something was leased: what is written long before is not lost in a last moment.
+    for _, number in ipairs(call.numbers) do
+      local clock = call.clocks[number]
+      if ttl_ms > clock.longest then
+        clock.longest = ttl_ms
+        write_clock(call, number)
+      end
+    end
+    return
+  end
   local longest = tonumber(redis.call('HGET', call.meta, 'longest_ttl') or 0)
   if ttl_ms > longest then redis.call('HSET', call.meta, 'longest_ttl', text(ttl_ms)) end
 end
@@ -137,7 +165,6 @@ local function lease(_, args)
   local urls, tokens = tonumber(read()), read()
   local no = refusal(call, writer)
   if no then return no end
-  if call.at < call.rest_until then want = 0 end
   local leases = {}
   local at = fronts(call, want)
   while #leases < want do
@@ -149,7 +176,23 @@ local function lease(_, args)
   end
   if #leases > 0 then remember_longest(call, ttl_ms) end
   finish(call)
-  return answer(call, earliest(call, at), text(call.rest_until), leases)
+  return answer(call, earliest(at), leases)
+end
+
+-- The ready times of the first sites that `lease` would give, at most `want` of each bucket: a Cluster's
+-- nodes are asked before they are told how many each is to give. And when the first is ready.
+local function ready_times(_, args)
+  local call, read = begin(args)
+  local writer, want, times = read(), tonumber(read()), {}
+  local no = refusal(call, writer)
+  if no then return no end
+  local at = fronts(call, 0)
+  for _, front in ipairs(at.heap) do
+    local rows = redis.call('ZRANGE', front.ready, '-inf', text(call.at), 'BYSCORE', 'LIMIT', 0,
+      want, 'WITHSCORES')
+    for score = 2, #rows, 2 do times[#times + 1] = rows[score] end
+  end
+  return answer(call, earliest(at), times)
 end
 
 local function claim(_, args)
@@ -159,10 +202,11 @@ local function claim(_, args)
   local no = refusal(call, writer)
   if no then return no end
   local site = found_or_made(call, bucket, name)
-  local free = may and call.at >= call.rest_until
+  local free = may and call.at >= rest_of(call, bucket.number)
   local handle = ''
   if free and site.state ~= EXCLUDED and site.ready_at <= call.at then
     stamp(call, bucket, site, token, writer, ttl_ms)
+    remember_longest(call, ttl_ms)
     if redis.call('ZSCORE', bucket.ready, site.id) then place_in_ready(bucket, site, true) end
     handle = handle_of(bucket, site.id)
   end

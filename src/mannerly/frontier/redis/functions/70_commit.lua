@@ -103,23 +103,24 @@ local function release(call, part)
   place_in_ready(bucket, site, waits(site))
 end
 
-local function commit(_, args)
-  local call, read = begin(args)
-  read_caps(call)
-  local writer, sequence, parts = read(), tonumber(read()), {}
-  local row = redis.call('HGET', call.writers, writer)
-  if not row then return misuse('writer ' .. writer .. ' was never enlisted; enlist first') end
-  local enlisted, last, refused_at = struct.unpack(WRITER, row)
-  if sequence == last then return answer(call, string.sub(row, refused_at)) end
-  if sequence ~= last + 1 then
-    return misuse('writer ' .. writer .. ' sent commit ' .. text(sequence) .. ' after '
-      .. text(last) .. '; two processes write under one id, or one goes on from an old copy')
-  end
+local function out_of_order(writer, sequence, last)
+  return misuse('writer ' .. writer .. ' sent commit ' .. text(sequence) .. ' after ' .. text(last)
+    .. '; two processes write under one id, or one goes on from an old copy')
+end
+
+-- What is said under each lease, judged; nil if the caller is mistaken.
+local function read_parts(call)
+  local read, parts = call.read, {}
   for at = 1, tonumber(read()) do
     local part, wrong = read_part(call)
-    if wrong then return misuse(NOT_AT_ITS_PLACE) end
+    if wrong then return nil end
     parts[at] = part
   end
+  return parts
+end
+
+-- Do it. Returns the refused tokens.
+local function apply(call, parts)
   local refused = {}
   for _, part in ipairs(parts) do
     if part.live then
@@ -132,7 +133,21 @@ local function commit(_, args)
       count(bucket_at(call, part.bucket.number), 'refused', 1)
     end
   end
-  refused = table.concat(refused)
+  return table.concat(refused)
+end
+
+local function commit(_, args)
+  local call, read = begin(args)
+  read_caps(call)
+  local writer, sequence = read(), tonumber(read())
+  local row = redis.call('HGET', call.writers, writer)
+  if not row then return never_enlisted(writer) end
+  local enlisted, last, refused_at = struct.unpack(WRITER, row)
+  if sequence == last then return answer(call, string.sub(row, refused_at)) end
+  if sequence ~= last + 1 then return out_of_order(writer, sequence, last) end
+  local parts = read_parts(call)
+  if not parts then return misuse(NOT_AT_ITS_PLACE) end
+  local refused = apply(call, parts)
   redis.call('HSET', call.writers, writer, struct.pack(WRITER, enlisted, sequence) .. refused)
   finish(call)
   return answer(call, refused)

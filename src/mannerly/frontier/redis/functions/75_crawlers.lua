@@ -13,11 +13,27 @@ end
 
 local function pages_fetched(call)
   local fetched = 0
-  for number = 0, BUCKETS - 1 do
+  for _, number in ipairs(call.numbers) do
     local tally = keys_of(call.name, number).tally
     fetched = fetched + tonumber(redis.call('HGET', tally, 'settled:' .. FETCHED) or 0)
   end
   return fetched
+end
+
+local function fetched(_, args)
+  local call = begin(args)
+  return answer(call, pages_fetched(call))
+end
+
+-- How often pages that were reserved ceased to be so. Who was told what was fetched before the last
+-- time may know neither of such a page that it is reserved nor that it is fetched.
+local function given_back(call)
+  return redis.call('HGET', call.meta, 'given_back') or '0'
+end
+
+local function times_given_back(_, args)
+  local call = begin(args)
+  return answer(call, given_back(call))
 end
 
 -- What the living others have: when their run began (nil: there are none), limits, what is theirs.
@@ -50,22 +66,27 @@ local function beat(_, args)
   local pages, rate, in_flight = tonumber(read()), tonumber(read()), tonumber(read())
   local page_limit, time_limit = tonumber(read()), tonumber(read())
   local reserved, more = tonumber(read()), tonumber(read())
+  -- In a Cluster: what was fetched, and how often something had been given back before that was asked.
+  local told, before = tonumber(read()), read()
   local no = refusal(call, writer)
   if no then return no end
   local rows = redis.call('HGETALL', call.crawlers)
   local others = heard_of(call, rows, writer, lapse_ms)
   local mine = redis.call('HGET', call.crawlers, writer)
-  local began_at, run_at = call.at, others.run_at or call.at
+  local began_at, run_at, gives_back = call.at, others.run_at or call.at, false
   if mine then
-    began_at, run_at = struct.unpack(CRAWLER, mine)
+    local had
+    began_at, run_at, _, _, _, _, _, _, had = struct.unpack(CRAWLER, mine)
+    gives_back = told and reserved < had
   else
     forget_silent(call, rows, forget_ms)
   end
   page_limit, time_limit = least(page_limit, others.page_limit), least(time_limit, others.time_limit)
-  local fetched, granted = pages_fetched(call), 0
-  if page_limit > 0 then
+  local fetched, granted = told or pages_fetched(call), 0
+  if page_limit > 0 and (not told or before == given_back(call)) then
     granted = math.max(0, math.min(more, page_limit - fetched - reserved - others.reserved))
   end
+  if gives_back then redis.call('HINCRBY', call.meta, 'given_back', 1) end
   redis.call('HSET', call.crawlers, writer, struct.pack(CRAWLER, began_at, run_at, call.at, pages,
     rate, in_flight, page_limit, time_limit, reserved + granted))
   return answer(call, text(run_at), fetched, granted, page_limit, text(time_limit))

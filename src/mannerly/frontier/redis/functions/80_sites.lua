@@ -1,8 +1,16 @@
 -- enlist, retire, exclude, forget: what is seldom called.
 
+-- In a Cluster first in the buckets, then here: a crawl that is handed over meanwhile takes nobody.
 local function enlist(_, args)
   local call, read = begin(args)
   local writer, label = read(), read()
+  if not call.is_crawl then
+    for _, number in ipairs(call.numbers) do
+      redis.call('HSETNX', writers_of(call, number), writer, struct.pack(WRITER, 1, 0))
+      redis.call('HSETNX', labels_of(call, number), writer, label)
+    end
+    return answer(call)
+  end
   local to = redis.call('HGET', call.settings, 'moved_to')
   if to then return answer(call, 0, to) end
   local new = redis.call('HSETNX', call.writers, writer, struct.pack(WRITER, 1, 0))
@@ -18,15 +26,23 @@ local function bring_back(call, bucket, id, rest_ms)
   place_in_ready(bucket, site, waits(site))
 end
 
+local function retire_in(rows, writer)
+  local row = redis.call('HGET', rows, writer)
+  if row then redis.call('HSET', rows, writer, struct.pack('>B', 0) .. string.sub(row, 2)) end
+  return row
+end
+
 local function retire(_, args)
   local call, read = begin(args)
   local writer, rest_ms, back = read(), tonumber(read()), 0
-  local row = redis.call('HGET', call.writers, writer)
-  if not row then return answer(call, 0) end
-  redis.call('HSET', call.writers, writer, struct.pack('>B', 0) .. string.sub(row, 2))
-  redis.call('HDEL', call.crawlers, writer)
-  for number = 0, BUCKETS - 1 do
+  if call.is_crawl then
+    if not retire_in(call.writers, writer) then return answer(call, 0, 0) end
+    redis.call('HDEL', call.crawlers, writer)
+    redis.call('HINCRBY', call.meta, 'given_back', 1)
+  end
+  for _, number in ipairs(call.numbers) do
     local bucket = bucket_at(call, number)
+    if not call.is_crawl then retire_in(bucket.writers, writer) end
     local held = redis.call('HGETALL', bucket.lease)
     for at = 1, #held, 2 do
       if string.sub(held[at + 1], 9) == writer then
@@ -36,7 +52,7 @@ local function retire(_, args)
     end
   end
   finish(call)
-  return answer(call, back)
+  return answer(call, 1, back)
 end
 
 local function exclude(_, args)

@@ -2,7 +2,8 @@
 --
 -- `beginner` in meta says who is at the beginning of the crawl: its token and its connection. Who
 -- finds another there asks the server whether that connection still is (no function may), and only
--- then takes its place.
+-- then takes its place. In a Cluster each bucket holds it, too, with a number that rises: who was late on
+-- its way to a bucket does not take it from who came after.
 
 local EXISTS, NOT_MINE = -1, -2
 
@@ -22,12 +23,34 @@ end
 local function take_beginning(_, args)
   local call, read = begin(args)
   local mine, before = read(), read()
-  if is_created(call) then return answer(call, EXISTS, '') end
+  if is_created(call) then return answer(call, EXISTS, '', 0) end
   local found = beginner(call)
   local may = found == '' or found == before or token_of(found) == token_of(mine)
-  if not may then return answer(call, NOT_MINE, found) end
+  if not may then return answer(call, NOT_MINE, found, 0) end
   redis.call('HSET', call.meta, 'beginner', mine)
-  return answer(call, 0, '')
+  return answer(call, 0, '', redis.call('HINCRBY', call.meta, 'beginnings', 1))
+end
+
+local function take_buckets(_, args)
+  local call, read = begin(args)
+  local mine, beginning = read(), tonumber(read())
+  for _, number in ipairs(call.numbers) do
+    local key = keys_of(call.name, number).beginner
+    local before = tonumber(string.match(redis.call('GET', key) or '', '^%d+') or 0)
+    if beginning < before then return answer(call, NOT_MINE) end
+    redis.call('SET', key, text(beginning) .. ' ' .. mine)
+  end
+  return answer(call, 0)
+end
+
+-- Whether it is still `mine` to begin what the call covers.
+local function begins(call, mine)
+  if call.is_crawl then return mine == beginner(call) and not is_created(call) end
+  for _, number in ipairs(call.numbers) do
+    local found = redis.call('GET', keys_of(call.name, number).beginner) or ''
+    if string.match(found, '^%d+ (.*)$') ~= mine then return false end
+  end
+  return true
 end
 
 local function leave_beginning(_, args)
@@ -42,8 +65,8 @@ end
 local function clear(_, args)
   local call, read = begin(args)
   local mine = read()
-  if is_created(call) then return answer(call, EXISTS) end
-  if beginner(call) ~= mine then return answer(call, NOT_MINE) end
+  if call.is_crawl and is_created(call) then return answer(call, EXISTS) end
+  if not begins(call, mine) then return answer(call, NOT_MINE) end
   local bucket, first, slice = bucket_at(call, tonumber(read())), tonumber(read()), tonumber(read())
   local last = tonumber(redis.call('GET', bucket.ids) or 0)
   for id = first, math.min(last, first + slice - 1) do

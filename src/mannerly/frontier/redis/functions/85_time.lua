@@ -1,4 +1,4 @@
--- open, moment, vouch, set_offset: the clock that all processes share. `open` is the first call on
+-- open, moment, vouch, set_offset, align: the clock that all processes share. `open` is the first call on
 -- every connection, so nothing is leased from a server that was restarted before it was noticed.
 
 local function moment(_, args)
@@ -8,12 +8,48 @@ local function moment(_, args)
   return answer(call, meta[1] or '0', delay_s or '', meta[2] or '0')
 end
 
+-- Have the buckets' clocks say what the caller's does, where they have parted.
+local function align_clocks(call)
+  for _, number in ipairs(call.numbers) do
+    local clock = call.clocks[number]
+    if is_parted(call, call.ms + clock.offset) then
+      clock.offset = math.floor((call.low + call.high) / 2 - call.ms + 0.5)
+      write_clock(call, number)
+    end
+  end
+end
+
+local function align(_, args)
+  local call = begin(args)
+  align_clocks(call)
+  return answer(call)
+end
+
+-- As `open` does for the crawl on one server, for each bucket by itself: how many of them rest now.
+local function open_buckets(call, run_id, is_durable)
+  local resting = 0
+  align_clocks(call)
+  for _, number in ipairs(call.numbers) do
+    local clock = call.clocks[number]
+    if clock.run_id ~= run_id then
+      if clock.run_id ~= '' and not is_durable and clock.longest > 0 then
+        clock.rest_until = call.up_at + clock.longest
+        resting = resting + 1
+      end
+      clock.run_id = run_id
+      write_clock(call, number)
+    end
+  end
+  return resting
+end
+
 -- `is_durable`: what the server acknowledges outlives its crash. If not, leases and rests of its
 -- last moments may be gone after a restart: then nobody leases anything for as long as the longest
 -- lease ever was. Returns 1 if that is so now.
 local function open(_, args)
   local call, read = begin(args)
   local run_id, is_durable = read(), read() == '1'
+  if not call.is_crawl then return answer(call, open_buckets(call, run_id, is_durable)) end
   redis.call('HSETNX', call.meta, 'version', VERSION)
   local before = redis.call('HGET', call.meta, 'run_id')
   if before == run_id then return answer(call, 0) end

@@ -4,7 +4,8 @@ local WINDOW = 2000        -- sites that one call looks at
 
 local function facts(call, bucket, site)
   local held = redis.call('HGET', bucket.lease, site.id)
-  local label = held and redis.call('HGET', call.labels, string.sub(held, 9)) or ''
+  local labels = labels_of(call, bucket.number)
+  local label = held and redis.call('HGET', labels, string.sub(held, 9)) or ''
   return {
     site.name, site.state, text(site.ready_at), held and 1 or 0, label, site.failures,
     text(site.delay), site.pending, site.spilt, site.pages, text(site.dropped),
@@ -43,11 +44,12 @@ local function robots_of(_, args)
   return answer(call, id and redis.call('HGET', bucket.robots, id .. ' ' .. origin) or '')
 end
 
--- Visit sites in the order of their buckets and ids, from one on, until `visit` says that it is
--- enough or many were looked at. Returns the bucket and id to go on with; bucket BUCKETS: that was all.
+-- Visit sites of the covered buckets in the order of buckets and ids, from one on, until `visit` says
+-- that it is enough or many were looked at. Returns the bucket and id to go on with; BUCKETS is none.
 local function walk(call, number, first, visit)
   local looked = 0
-  while number < BUCKETS do
+  for _, covered_number in ipairs(call.numbers) do
+    number = covered_number
     local bucket = bucket_at(call, number)
     for id = first, tonumber(redis.call('GET', bucket.ids) or 0) do
       if looked == WINDOW then return number, id end
@@ -55,9 +57,9 @@ local function walk(call, number, first, visit)
       local packed = redis.call('HGET', bucket.site, text(id))
       if packed and visit(bucket, unpacked(text(id), packed)) then return number, id + 1 end
     end
-    number, first = number + 1, 1
+    first = 1
   end
-  return BUCKETS, 1
+  return number + 1, 1
 end
 
 -- Pending or spilt URLs, from behind a place of the first site on. Those of excluded sites wait in
@@ -116,16 +118,19 @@ end
 local function stats(_, args)
   local call = begin(args)
   local totals, with_work, ready, writers = {}, 0, 0, 0
-  for number = 0, BUCKETS - 1 do
+  for _, number in ipairs(call.numbers) do
     local bucket = bucket_at(call, number)
     local rows = redis.call('HGETALL', bucket.tally)
     for at = 1, #rows, 2 do totals[rows[at]] = (totals[rows[at]] or 0) + tonumber(rows[at + 1]) end
     with_work = with_work + redis.call('ZCARD', bucket.ready)
-    ready = ready + redis.call('ZCOUNT', bucket.ready, '-inf', text(call.at))
+    if call.at >= rest_of(call, number) then
+      ready = ready + redis.call('ZCOUNT', bucket.ready, '-inf', text(call.at))
+    end
   end
-  if call.at < call.rest_until then ready = 0 end
-  for _, row in ipairs(redis.call('HVALS', call.writers)) do
-    writers = writers + struct.unpack(WRITER, row)
+  if call.is_crawl then
+    for _, row in ipairs(redis.call('HVALS', call.writers)) do
+      writers = writers + struct.unpack(WRITER, row)
+    end
   end
   local flat = {}
   for name, total in pairs(totals) do
@@ -143,5 +148,7 @@ end
 
 local function writer_state(_, args)
   local call, read = begin(args)
-  return answer(call, redis.call('HGET', call.writers, read()) or '')
+  local writer = read()
+  local row = redis.call('HGET', call.writers, writer) or ''
+  return answer(call, row, redis.call('HGET', call.open, writer) or '')
 end

@@ -12,8 +12,8 @@ end
 local function named(_, args)
   local call, read = begin(args)
   local begins, after, most, found = read(), read(), tonumber(read()), {}
-  for number = 0, BUCKETS - 1 do
-    found[number + 1] = names_in(bucket_at(call, number), begins, after, most)
+  for at, number in ipairs(call.numbers) do
+    found[at] = names_in(bucket_at(call, number), begins, after, most)
   end
   return answer(call, found)
 end
@@ -22,9 +22,9 @@ end
 local function due(_, args)
   local call, read = begin(args)
   local most, found = tonumber(read()), {}
-  for number = 0, BUCKETS - 1 do
+  for at, number in ipairs(call.numbers) do
     local ready, passed = bucket_at(call, number).ready, tonumber(read())
-    found[number + 1] = redis.call('ZRANGE', ready, passed, passed + most - 1, 'WITHSCORES')
+    found[at] = redis.call('ZRANGE', ready, passed, passed + most - 1, 'WITHSCORES')
   end
   return answer(call, found)
 end
@@ -63,7 +63,7 @@ local function facts_of(_, args)
   for _ = 1, tonumber(read()) do
     local bucket, id = of_handle(call, read())
     local site = site_at(bucket, id)
-    if site then found[#found + 1] = facts(call, bucket, site) end
+    found[#found + 1] = site and facts(call, bucket, site)
   end
   return answer(call, found)
 end

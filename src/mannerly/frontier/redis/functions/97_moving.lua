@@ -1,25 +1,32 @@
 -- hand_over, clock, and what export and restore need: a crawl that goes to another engine, or comes
 -- from one. What is restored may be sent again: it is entered once.
 
+local function retire_all(rows)
+  local writers = redis.call('HGETALL', rows)
+  for at = 1, #writers, 2 do
+    local row = struct.pack('>B', 0) .. string.sub(writers[at + 1], 2)
+    redis.call('HSET', rows, writers[at], row)
+  end
+end
+
 -- Writers are retired and leases end; the ready times stay, for who held a lease may be in the middle
 -- of a visit.
 local function hand_over(_, args)
   local call, read = begin(args)
   local to = read()
-  if not is_created(call) then return answer(call, 0) end
-  if to == '' then
-    redis.call('HDEL', call.settings, 'moved_to')
-    return answer(call, 1)
+  if call.is_crawl then
+    if not is_created(call) then return answer(call, 0) end
+    if to == '' then
+      redis.call('HDEL', call.settings, 'moved_to')
+      return answer(call, 1)
+    end
+    redis.call('HSET', call.settings, 'moved_to', to)
+    retire_all(call.writers)
+    redis.call('DEL', call.crawlers)
   end
-  redis.call('HSET', call.settings, 'moved_to', to)
-  local writers = redis.call('HGETALL', call.writers)
-  for at = 1, #writers, 2 do
-    local row = struct.pack('>B', 0) .. string.sub(writers[at + 1], 2)
-    redis.call('HSET', call.writers, writers[at], row)
-  end
-  redis.call('DEL', call.crawlers)
-  for number = 0, BUCKETS - 1 do
+  for _, number in ipairs(call.numbers) do
     local bucket = bucket_at(call, number)
+    if not call.is_crawl then retire_all(bucket.writers) end
     for _, id in ipairs(redis.call('HKEYS', bucket.lease)) do
       local site = site_at(bucket, id)
       place_in_ready(bucket, site, waits(site))
@@ -31,7 +38,11 @@ end
 
 local function clock(_, args)
   local call = begin(args)
-  return answer(call, text(call.up_at), text(call.rest_until))
+  local rest_until = call.rest_until
+  for _, number in ipairs(call.numbers) do
+    rest_until = math.max(rest_until, rest_of(call, number))
+  end
+  return answer(call, text(call.up_at), text(rest_until))
 end
 
 -- Sites as they are packed.
@@ -73,7 +84,7 @@ end
 -- What every restore begins with: nil if the caller is at the beginning of this crawl.
 local function beginning(call)
   local mine = call.read()
-  if mine ~= '' and mine == beginner(call) and not is_created(call) then return nil end
+  if mine ~= '' and begins(call, mine) then return nil end
   return misuse('clear a crawl before it is restored')
 end
 
@@ -171,8 +182,12 @@ local function restore_counts(_, args)
   local call, read = begin(args)
   local no = beginning(call)
   if no then return no end
-  for number = 0, BUCKETS - 1 do redis.call('DEL', keys_of(call.name, number).tally) end
-  local bucket = bucket_at(call, 0)
-  for _ = 1, tonumber(read()) do redis.call('HSET', bucket.tally, read(), read()) end
+  for _, number in ipairs(call.numbers) do
+    local tally = keys_of(call.name, number).tally
+    redis.call('DEL', tally)
+    if number == 0 then
+      for _ = 1, tonumber(read()) do redis.call('HSET', tally, read(), read()) end
+    end
+  end
   return answer(call)
 end
