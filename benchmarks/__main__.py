@@ -34,7 +34,7 @@ COMMANDS: dict[str, list[str]] = {
     "frontier-redis": [*FRONTIER, "frontier", "--engine", "redis"],
     "naive-sqlite": [*FRONTIER, "naive", "--engine", "sqlite"],
     "naive-postgres": [*FRONTIER, "naive", "--engine", "postgres"],
-    "observe": ["benchmarks/observe/cost_per_page.py"],
+    "observe": ["-m", "benchmarks.observe.cost_per_page"],
     "parse": ["-m", "benchmarks.parse.cost_per_page"],
     "store": ["benchmarks/store/cost_per_page.py"],
     "store-kept": ["benchmarks/store/cost_per_page.py", "--keep", "links,warc"],

@@ -1,12 +1,13 @@
 """What does it cost to be watched? Prints one JSON line.
 
-    python benchmarks/observe/cost_per_page.py [--sites 250] [--rounds 4]
+    python -m benchmarks.observe.cost_per_page [--sites 500] [--rounds 8]
 
 The same crawl with everything that shows it off, and with progress, dashboard and a reader of its
-stream and metrics on, in turns. CPU is user + system of the crawler's process alone, start-up
-included; the reader is another one. The medians are compared. Most of the cost is a second's and
-not a page's, so on a machine that others use, where a second has few pages, it is larger. Where
-noise hides it, `observe_share_on` tells what the threads took that only look.
+stream and metrics on, in turns, each first in every other round. CPU is user + system of the
+crawler's process alone, start-up included; the reader is another one. `ratio` is the median of the
+rounds' own ratios, since two neighbouring crawls meet the same machine. Most of the cost is a
+second's and not a page's, so where a second has few pages, it is larger. Where noise hides it,
+`observe_share_on` tells what the threads took that only look.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -22,6 +24,8 @@ import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+from benchmarks.crawl.webs import served_web, web_options
 
 MANNERLY = [sys.executable, "-m", "mannerly"]
 OFF = ["--progress", "off", "--dashboard", "off"]
@@ -32,32 +36,26 @@ SCRAPE_EVERY = 10
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sites", type=int, default=250)
-    parser.add_argument("--rounds", type=int, default=4)
+    web_options(parser, sites=500, pages_mean=12.0, pages_max=60)
+    parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
-    web = ["--sites", str(options.sites), "--preset", "plain"]
     cost: dict[str, list[Cost]] = {"off": [], "on": []}
-    with tempfile.TemporaryDirectory() as scratch:
-        seeds = Path(scratch) / "seeds.txt"
-        with seeds.open("wb") as file:
-            subprocess.run([*MANNERLY, "simweb", "seeds", *web], stdout=file, check=True)
-        size = ["--pages-mean", "12", "--pages-max", "60", "--port", "0"]
-        command = [*MANNERLY, "simweb", "serve", *web, *size]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None
-            address = server.stdout.readline().split()[3]
-            for number in range(2 * options.rounds):
-                name, more = (("off", OFF), ("on", ON))[number % 2]
-                data_dir = Path(scratch) / f"data{number}"
-                cost[name].append(crawl(seeds, data_dir, address, more))
-            server.terminate()
+    with tempfile.TemporaryDirectory() as scratch, served_web(options, Path(scratch)) as web:
+        for number in range(options.rounds):
+            turn = ["off", "on"] if number % 2 == 0 else ["on", "off"]
+            for name in turn:
+                data_dir = Path(scratch) / f"{name}{number}"
+                more = ON if name == "on" else OFF
+                cost[name].append(crawl(web.seeds, data_dir, web.address, more))
+                shutil.rmtree(data_dir)
     figures: dict[str, object] = {}
     for name, some in cost.items():
         figures[f"cpu_ms_per_page_{name}"] = [round(it.cpu_ms, 3) for it in some]
         figures[f"pages_per_s_{name}"] = [round(it.pages_per_s, 1) for it in some]
-    off, on = (statistics.median(it.cpu_ms for it in cost[name]) for name in ("off", "on"))
+    ratios = [on.cpu_ms / off.cpu_ms for off, on in zip(cost["off"], cost["on"], strict=True)]
     figures["observe_share_on"] = [round(it.share, 4) for it in cost["on"]]
-    print(json.dumps({**figures, "ratio": round(on / off, 4)}))
+    figures["ratios"] = [round(ratio, 4) for ratio in ratios]
+    print(json.dumps({**figures, "ratio": round(statistics.median(ratios), 4)}))
 
 
 class Cost(NamedTuple):
