@@ -1,6 +1,8 @@
 """A Redis Cluster in trouble: a master is killed, slots are moved. Real servers and processes."""
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -23,6 +25,8 @@ from tests.services.redis_cluster import MASTERS, RedisCluster
 
 NUMBERS = count(1)
 SHORT = TimeOuts(connect_s=2, answer_s=5)
+GOES_ON_WITHOUT_S = 40.0
+"""A master that says nothing. On one server an answer may take 60 s."""
 LOST_S = 3.0
 """A lease that may have been lost with a master. What it had rests so long when it is back."""
 GOES_ON_WITHIN_S = 15.0
@@ -160,9 +164,9 @@ async def test_a_commit_that_was_cut_off_is_refused_where_it_did_not_arrive(
         assert (await frontier.stats()).fetched == 2
 
 
-async def until_done(frontier: RedisFrontier) -> None:
+async def until_done(frontier: RedisFrontier, within_s: float = 20) -> None:
     """Until all nodes answer again."""
-    give_up_at = time.monotonic() + 20
+    give_up_at = time.monotonic() + within_s
     while True:
         try:
             await frontier.stats()
@@ -194,6 +198,22 @@ async def test_what_the_crawl_as_a_whole_forgot_its_buckets_know(
         crawl.execute("HSET", f"{{mannerly:{name}}}:writers", *before)
         crawl.execute("DEL", f"{{mannerly:{name}}}:open")
         assert await frontier.writer_state(worker.writer) == WriterState(1, frozenset())
+
+
+async def test_a_master_that_hangs_is_not_waited_for_long(cluster: RedisCluster, name: str) -> None:
+    """As one does whose machine is gone. The time-outs are those of a crawl."""
+    async with opened(cluster.url, name, TimeOuts()) as frontier:
+        await frontier.add([url(f"s{number}.example", 1) for number in range(100)])
+        master = cluster.master_of(name)
+        os.kill(master.pid, signal.SIGSTOP)
+        begun_at = time.monotonic()
+        try:
+            await until_done(frontier, GOES_ON_WITHOUT_S)
+            assert time.monotonic() - begun_at < GOES_ON_WITHOUT_S
+        finally:
+            os.kill(master.pid, signal.SIGCONT)
+        assert (await frontier.stats()).urls_pending == 100
+    cluster.wait_until(master, b"master_link_status:up", "INFO")
 
 
 async def test_a_master_that_is_killed_under_load(

@@ -16,6 +16,8 @@ from mannerly.frontier.redis.connection import Connection, TimeOuts
 from mannerly.frontier.redis.packing import BUCKETS
 
 SLOTS = 16384
+ANSWER_S = 2.0
+"""Who has what any node knows at once; one that needs longer is passed over."""
 
 CRAWL = -1
 """Stands for the keys of the crawl as a whole where else a bucket's number is."""
@@ -48,10 +50,12 @@ class Nodes:
     def __init__(self, url: str, name: str, limits: TimeOuts) -> None:
         self._url = url
         self._slots = slots_of(name)
-        self._limits = limits
+        self._limits = TimeOuts(limits.connect_s, min(limits.answer_s, ANSWER_S))
         self._named = cluster_nodes(url) if is_cluster(url) else [url]
         self._heard_of: list[str] = []
         """Nodes that others told of: those of the URL may all be gone one day."""
+        self._answered: list[str] = []
+        """The last one that did: who asks another first may wait for one that is gone."""
 
     def addresses(self) -> dict[int, str]:
         """The URL of the server that has a part now; without parts that nobody has. Raises
@@ -59,11 +63,14 @@ class Nodes:
         if not is_cluster(self._url):
             return dict.fromkeys(self._slots, self._url)
         trouble: Exception = exceptions.ConnectionError("no node of the Cluster answers")
-        for node in dict.fromkeys(self._named + self._heard_of):
+        for node in dict.fromkeys(self._answered + self._named + self._heard_of):
             try:
-                return self._asked(node)
+                found = self._asked(node)
             except (exceptions.RedisError, OSError) as exc:
                 trouble = exc
+            else:
+                self._answered = [node]
+                return found
         raise trouble
 
     def _asked(self, node: str) -> dict[int, str]:

@@ -53,8 +53,9 @@ class Session:
         self.clock = CrawlClock(clock)
         self.where = f"{without_password(url)} (crawl {name})"
         self._caller = Caller(name, library, self.clock, is_spread=self.is_spread)
-        nodes = Nodes(url, name, time_outs)
-        self._links = Links(nodes, self._caller, self.where, timings, time_outs)
+        limits = time_outs.in_cluster() if self.is_spread else time_outs
+        nodes = Nodes(url, name, limits)
+        self._links = Links(nodes, self._caller, self.where, timings, limits)
 
     def call(self, function: str, *arguments: Part) -> Answer:
         """For the crawl as a whole; on one server for all buckets, too."""
