@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 import zlib
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -68,23 +69,35 @@ def _write_sites(spec: WebSpec, place: Path, start: int) -> int:
 
 
 def _write_site(web: Web, hosts: Path, index: int) -> int:
+    for url, body in site_files(web, index):
+        _put(hosts / path_of(url), body)
+    for url, packed in site_pages(web, index):
+        _put(hosts / f"{path_of(url)}.gz", packed)
+    return web.site(index).pages
+
+
+def site_files(web: Web, index: int) -> Iterator[tuple[str, bytes]]:
+    """robots.txt of each of a site's hosts and its sitemap, where there are any."""
     site = web.site(index)
-    layout = Layout(site.salt, site.origin, site.language)
     for host in (site.host, *site.subhosts):
         for name in ("robots.txt", "sitemap.xml"):
             url = f"{site.scheme}://{host}/{name}"
             answer = web.answer(url)
             if answer.status == 200:
-                _put(hosts / path_of(url), answer.body)
+                yield url, answer.body
+
+
+def site_pages(web: Web, index: int) -> Iterator[tuple[str, bytes]]:
+    """Every page of a site, those included that robots.txt forbids, as gzip."""
+    site = web.site(index)
+    layout = Layout(site.salt, site.origin, site.language)
     for number in range(site.pages):
         page = web.pages.page(site, number)
         answer = web.answer(page.url)
         hrefs = [link.href for link in _plain(answer, page.url).content.links()]
         body = layout.page(page.key, page.url, hrefs, _size(web.spec, page.key))
         packer = zlib.compressobj(LEVEL, zlib.DEFLATED, 31)
-        packed = packer.compress(body) + packer.flush()
-        _put(hosts / f"{path_of(page.url)}.gz", packed)
-    return site.pages
+        yield page.url, packer.compress(body) + packer.flush()
 
 
 def _size(spec: WebSpec, key: int) -> int:
