@@ -25,7 +25,7 @@ Play = Callable[[argparse.Namespace, Tell], Verdict]
 
 ALL = [
     *(f"kills --engine {engine}" for engine in ENGINES),
-    *(f"pauses --engine {engine}" for engine in ("postgres", "sqlite")),
+    *(f"pauses --engine {engine}" for engine in ENGINES),
     "restarts",
     "cut",
     "cut --seconds 30",

@@ -130,6 +130,7 @@ class Overload:
         self._adjusted_at = clock.now()
         self._body_limit = plan.body_limit
         tally.workers = tally.visit_limit = plan.workers
+        self._ramp = 0
         self._ramp = self._next_ramp()
 
     @property
@@ -207,11 +208,13 @@ class Overload:
             changed()
 
     def _next_ramp(self) -> int:
-        """Visits that may be in flight before memory is looked at again."""
+        """Visits that may be in flight before memory is looked at again. It falls slowly: that few
+        are in flight just now may only mean that a loop that is late has ended many at once."""
         most = self._resources.memory_limit
         if not most or self._workers * self._body_limit <= most:
             return self._workers
-        return max(LEAST, self._workers // RAISES_TO_FULL, 2 * self._tally.in_flight)
+        least = max(LEAST, self._workers // RAISES_TO_FULL)
+        return min(self._workers, max(least, 2 * self._tally.in_flight, int(CUT * self._ramp)))
 
     def _look_at_disks(self) -> None:
         shortage = self._resources.shortage()

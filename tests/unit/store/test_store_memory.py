@@ -19,7 +19,7 @@ def resident():
 def kept(folder):
     chance = random.Random(1)
     words = [hex(chance.getrandbits(64)) for _ in range(5000)]
-    store = make(folder, segment_bytes=32 << 20)
+    store = make(folder, segment_bytes=12 << 20)
     for sequence in range(1, 1000):
         numbers = range(20 * sequence, 20 * sequence + 20)
         pages = [page(n, text=" ".join(chance.choices(words, k=800))) for n in numbers]
