@@ -1,8 +1,8 @@
 """The webs that crawls are measured on, and the two servers that they can come from.
 
-nginx costs a tenth of a millisecond a page and sends what lies there. The simulated server makes
-each page when it is asked for, which costs some five times that; but it can be late, and speak
-plain HTTP and TLS on one port. The pages have the same URLs and links on both; their markup differs
+nginx costs 0.12 to 0.16 ms a page and sends what lies there. The simulated server makes each page
+when it is asked for, which costs some four times that; but it can be late, and speak plain HTTP and
+TLS on one port. The pages have the same URLs and links on both; their markup differs
 (`benchmarks.web.layout`), so figures are compared on one server only.
 """
 
