@@ -14,10 +14,10 @@ the first. Half of the work does not make the machine faster, but every answer i
 after it has come, and not after the deadline of the one who asked.
 
 Memory that gets short (`--memory-limit`) cuts in the same way, below the floor if need be, and
-before the next lease brings more; the workbench shrinks with it. Where the bodies
-of all workers, as large as they may be, would not fit into it, visits in flight at most double from
-one look to the next: nobody knows how large the pages are of hundreds of sites that are ready at
-once. While a disk is nearly full (`--min-free-disk`) nothing is started at all.
+before the next lease brings more; the workbench shrinks with it. Where large pages for all workers
+would not fit into it, visits in flight at most double from one look to the next: nobody knows how
+large the pages are of hundreds of sites that are ready at once. While a disk is nearly full
+(`--min-free-disk`) nothing is started at all.
 """
 
 import logging
@@ -37,6 +37,9 @@ from mannerly.observe.tally import Tally
 log = logging.getLogger(__name__)
 
 SEATS_PER_WORKER = 4
+LARGE_PAGE = 256 * 1024
+"""Four times a usual one. If all were as large as they may be, eight times that, every crawl with
+thousands of workers would begin slowly for nothing."""
 EXCUSES = 5
 SITES_KEPT = 100_000
 ADJUST_S = 1.0
@@ -128,7 +131,7 @@ class Overload:
         self._clock = clock
         self._excuses = Excuses()
         self._adjusted_at = clock.now()
-        self._body_limit = plan.body_limit
+        self._page_bytes = min(plan.body_limit, LARGE_PAGE)
         tally.workers = tally.visit_limit = plan.workers
         self._ramp = 0
         self._ramp = self._next_ramp()
@@ -211,7 +214,7 @@ class Overload:
         """Visits that may be in flight before memory is looked at again. It falls slowly: that few
         are in flight just now may only mean that a loop that is late has ended many at once."""
         most = self._resources.memory_limit
-        if not most or self._workers * self._body_limit <= most:
+        if not most or self._workers * self._page_bytes <= most:
             return self._workers
         least = max(LEAST, self._workers // RAISES_TO_FULL)
         return min(self._workers, max(least, 2 * self._tally.in_flight, int(CUT * self._ramp)))

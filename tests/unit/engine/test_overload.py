@@ -13,6 +13,7 @@ from mannerly.config import build
 from mannerly.engine.lag import LagWatch
 from mannerly.engine.overload import (
     EXCUSES,
+    LARGE_PAGE,
     PATIENCE_S,
     Excuses,
     Overload,
@@ -87,11 +88,11 @@ def test_the_workbench_shrinks_with_the_limit_where_memory_is_short_and_only_the
     assert overload.seats == 400, "to lag is no reason to give leases back"
 
 
-def test_where_all_bodies_would_not_fit_visits_at_most_double_between_two_looks() -> None:
+def test_where_large_pages_would_not_fit_visits_at_most_double_between_two_looks() -> None:
     clock = HandClock()
     tally = Tally(0.0)
     plan = EnginePlan.of(build({}), 1000)
-    resources = Resources(1000 * plan.body_limit - 1, resident=lambda: 0)
+    resources = Resources(1000 * LARGE_PAGE - 1, resident=lambda: 0)
     overload = Overload(plan, LagWatch(clock, 1.0), tally, clock, resources)
     limits = []
     for in_flight in (10, 50, 90, 180, 360, 720, 1000, 40, *[40] * 10):
@@ -102,7 +103,7 @@ def test_where_all_bodies_would_not_fit_visits_at_most_double_between_two_looks(
     assert limits[:10] == [50, 50, 100, 180, 360, 720, 1000, 1000, 750, 562]
     assert overload.limit == 80, "who is ready all at once after a lull is not let in all at once"
     assert tally.visit_limit == 1000, "nothing is short"
-    roomy = Resources(1000 * plan.body_limit, resident=lambda: 0)
+    roomy = Resources(1000 * LARGE_PAGE, resident=lambda: 0)
     assert Overload(plan, LagWatch(clock, 1.0), tally, clock, roomy).limit == 1000
 
 
