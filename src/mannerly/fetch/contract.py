@@ -78,9 +78,12 @@ class Fetched:
 
     def header(self, name: str) -> str:
         """The value of a header (names ignore case; repeats are joined by commas), or ''."""
-        wanted = name.lower().encode("ascii")
-        found = [value for key, value in self.headers if key.lower() == wanted]
-        return b", ".join(found).decode("latin-1").strip()
+        wanted, length = name.lower().encode("ascii"), len(name)
+        # By length first: there are a dozen headers, and most are of another.
+        found = [
+            value for key, value in self.headers if len(key) == length and key.lower() == wanted
+        ]
+        return b", ".join(found).decode("latin-1").strip() if found else ""
 
 
 class Channel(Protocol):
