@@ -13,6 +13,13 @@ from mannerly.store.disk import DISK, Disk
 log = logging.getLogger(__name__)
 
 
+async def release_what_the_dead_hold(frontier: Frontier, data_dir: Path, rest_s: float) -> None:
+    """Their sites come back; their journals are left to the next start, as after a kill. For an end
+    that must not take long: to roll what several left can take longer than all else."""
+    for writer in dead_writers(data_dir):
+        await frontier.retire(writer, rest_s)
+
+
 async def bring_back_the_dead(
     frontier: Frontier,
     data_dir: Path,

@@ -167,6 +167,23 @@ def test_a_second_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
             time.sleep(0.01)
 
 
+def test_one_that_cannot_end_holds_nothing_and_holds_nobody_up(tmp_path: Path) -> None:
+    """What it holds is given back; what it has journalled waits for the next start, since nobody
+    knows how long that takes."""
+    with served(tmp_path, SPEC) as web:
+        crawl = Crawl(web, tmp_path)
+        crawl.wait_for_new(set(), count=2)
+        os.kill(crawl.children()[0], signal.SIGSTOP)
+        told_at = time.monotonic()
+        crawl.running.send_signal(signal.SIGTERM)
+        _, err = crawl.to_the_end()
+        assert time.monotonic() - told_at < 15
+    assert crawl.running.returncode == 0, err
+    assert "ended early: signal 9" in err
+    assert leased(crawl.data) == []
+    assert len(crawl.writers()) == 1
+
+
 def judge_crawl(web: Served, crawl: Crawl, records: list[AccessRecord]) -> None:
     expected = reachable(web.web, web.homes())
     assert {record.url for record in records if record.path != judge.ROBOTS} == expected
