@@ -7,8 +7,9 @@ over the delay, whatever machines there are. Below it, CPU is the limit.
 import math
 from dataclasses import dataclass
 
-CPU_MS_PER_PAGE = 4.7
-"""Of a crawl process, all in (`benchmarks/results/crawl-plain.json`: 60 kB a page, gzip)."""
+CPU_MS_PER_PAGE = 2.0
+"""Of a crawl process, all in, on pages of 60 kB with gzip: 1.8 by itself, 2.0 and 2.2 beside others
+(`benchmarks/results/crawl-plain.json`, `crawl-two.json`)."""
 DATABASE_MS_PER_PAGE = 0.55
 """Of PostgreSQL and its client: lease and commit, and 67 links a page that are mostly known
 (`benchmarks/results/frontier-postgres.json`)."""
