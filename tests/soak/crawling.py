@@ -2,7 +2,7 @@
 
 Default options but for the delay (and for the address, which all sites share here): one process per
 core, SQLite, 500 fetches in flight at most. What limits it is politeness: so many sites with a
-second between two visits give 30 to 50 pages a second, about a third of a core.
+second between two visits give 25 to 40 pages a second, about a third of a core.
 """
 
 import os
