@@ -63,7 +63,7 @@ def test_memory_that_is_short_shrinks_workbench_and_concurrency(tmp_path: Path) 
             full = until(metrics, lambda it: it["resident_memory_bytes"] > 0.9 * LEAST_MEMORY)
             shed = until(metrics, lambda it: it["workbench_sites"] < 0.8 * full["workbench_sites"]
                          and it["workbench_sites"] <= 5 * it["visit_limit"])  # fmt: skip
-            told = mannerly("status", "--data-dir", str(tmp_path / "data")).stdout
+            until_status_says("limited by memory: ", tmp_path / "data")
             enough.set()
             risen = until(metrics, lambda it: it["visit_limit"] > shed["visit_limit"])
             seen.set()
@@ -76,7 +76,6 @@ def test_memory_that_is_short_shrinks_workbench_and_concurrency(tmp_path: Path) 
     assert running.returncode == 0, err
     assert full["in_flight"] > WORKERS / 2
     assert shed["visit_limit"] < full["in_flight"]
-    assert "limited by memory: " in told
     assert risen["resident_memory_bytes"] < 0.9 * LEAST_MEMORY
     looked = json.loads(mannerly("status", "--json", "--data-dir", str(tmp_path / "data")).stdout)
     assert looked["settled"] == {"fetched": 2 * SITES + 1}
@@ -102,6 +101,13 @@ def crawling(directory: Path, port: int) -> "subprocess.Popen[str]":
         "crawl", "--seed-file", str(seeds), "--data-dir", str(directory / "data"),
         "--connect-to", f"127.0.0.1:{port}", *arguments(options),
     )  # fmt: skip
+
+
+def until_status_says(what: str, data: Path) -> None:
+    """It shows what the process wrote of itself, up to three seconds ago."""
+    give_up_at = time.monotonic() + PATIENCE_S
+    while what not in (told := mannerly("status", "--data-dir", str(data)).stdout):
+        assert time.monotonic() < give_up_at, told
 
 
 def metrics_of(running: "subprocess.Popen[str]") -> Callable[[], dict[str, float]]:
