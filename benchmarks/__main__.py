@@ -28,6 +28,7 @@ COMMANDS: dict[str, list[str]] = {
     "crawl-large": [*CRAWL, "--body", "240000", "--sites", "150"],
     "crawl-postgres": [*CRAWL, "--engine", "postgres"],
     "crawl-two": ["-m", "benchmarks.crawl.two"],
+    "crawl-two-with-room": ["-m", "benchmarks.crawl.two", "--share", "0.6"],
     "fetch": ["-m", "benchmarks.fetch.cost_per_request"],
     "frontier-sqlite": [*FRONTIER, "frontier", "--engine", "sqlite"],
     "frontier-postgres": [*FRONTIER, "frontier", "--engine", "postgres"],

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import yardstick
+from benchmarks.crawl.share import held_to
 from benchmarks.crawl.webs import ServedWeb
 from benchmarks.frontier.engines import Engine
 
@@ -25,9 +26,16 @@ STAGES = (
 
 
 def crawl(
-    web: ServedWeb, engine: Engine, folder: Path, *, processes: int = 1, workers: int = 500
+    web: ServedWeb,
+    engine: Engine,
+    folder: Path,
+    *,
+    processes: int = 1,
+    workers: int = 500,
+    share: float = 0.0,
 ) -> dict[str, object]:
-    """Crawl all of `web` into `folder`, which must be empty; the figures that the README names."""
+    """Crawl all of `web` into `folder`, which must be empty; the figures that the README names.
+    Each process gets `share` of a core on average; 0: as much as there is."""
     data_dir, stages_dir = folder / "data", folder / "stages"
     stages_dir.mkdir(parents=True)
     place = [] if engine.name == "sqlite" else ["--db-url", engine.address]
@@ -44,8 +52,8 @@ def crawl(
     }
     database_s, server_s = engine.server_cpu_s(), web.cpu_s()
     began_at = time.monotonic()
-    with _paces() as paces:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    with _paces() as paces, held_to(share * processes) as limited:
+        process = subprocess.Popen([*limited, *command], stdout=subprocess.DEVNULL, env=environment)
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     elapsed_s = time.monotonic() - began_at

@@ -1,11 +1,13 @@
 """What do two processes do that one does not? Prints one JSON line.
 
     python -m benchmarks.crawl.two [--sites 2000] [--rounds 3] [--engine sqlite] [--workers 500]
+                                   [--share 0]
 
 The same web is crawled by one process and by two, by turns, on nginx. `speed_up` is pages a second
 of two over those of one, `cpu_ratio` CPU a page of two over that of one: the medians of the rounds'
 own ratios, since two neighbouring crawls meet the same machine. It wants the machine for itself:
-two crawl processes and nginx on two cores leave nothing for others.
+two crawl processes and nginx on two cores leave nothing for others. With `--share 0.6` (root) each
+process gets so much of a core: then two cores have room for both, nginx and the system.
 """
 
 import argparse
@@ -34,7 +36,12 @@ def main() -> None:
             folder.chmod(0o755)
             with engine_in(options.engine, folder) as engine:
                 figures = crawl(
-                    web, engine, folder / "data", processes=processes, workers=options.workers
+                    web,
+                    engine,
+                    folder / "data",
+                    processes=processes,
+                    workers=options.workers,
+                    share=options.share,
                 )
             shutil.rmtree(folder)
             return figures
@@ -45,7 +52,12 @@ def main() -> None:
                 rounds.append((crawled(1), two))
             else:
                 rounds.append((crawled(1), crawled(2)))
-    told = {"server": web.server, "engine": options.engine, "workers": options.workers}
+    told = {
+        "server": web.server,
+        "engine": options.engine,
+        "workers": options.workers,
+        "share": options.share,
+    }
     print(json.dumps(told | compared(rounds)))
 
 
@@ -72,6 +84,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--engine", choices=("sqlite", "postgres", "redis"), default="sqlite")
     parser.add_argument("--workers", type=int, default=500, help="fetches in flight, of each")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--share", type=float, default=0.0, help="of a core, for each process")
     return parser.parse_args()
 
 
