@@ -17,6 +17,7 @@ SOURCES = [
     Path("src/mannerly/parse/_bare.c"),
     Path("src/mannerly/parse/_blocks.c"),
     Path("src/mannerly/parse/_simhash.c"),
+    Path("src/mannerly/parse/_treeless.c"),
     Path("src/mannerly/url/_links.c"),
 ]
 FLAGS = ["-O3", "-fPIC", "-shared"]

@@ -6,10 +6,7 @@
 
    Every byte is looked at twice at most, and the result is never longer than the input. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
+#include "markup.h"
 
 /* As in `bare.Left`. */
 enum {
@@ -31,16 +28,6 @@ typedef struct {
 } Tag;
 
 enum what { PLAIN, READ, RAW, SCRIPT_OR_STYLE, SVG, MATH, TO_THE_END };
-
-static inline int is_letter(unsigned char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
-
-/* As the tokenizer has it: no vertical tab. */
-static inline int is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
-}
-
-static inline int ends_name(char c) { return is_blank(c) || c == '/' || c == '>'; }
 
 static inline int is_word(const char *at, Py_ssize_t length, const char *word)
 {
@@ -108,35 +95,6 @@ static int is_read(const char *name, Py_ssize_t length)
         return 1;
     }
     return is_word(name, length, "http-equiv");
-}
-
-static const char *find(const char *at, const char *end, const char *word)
-{
-    const Py_ssize_t length = (Py_ssize_t)strlen(word);
-    while (end - at >= length && (at = memchr(at, word[0], (size_t)(end - at))) != NULL) {
-        if (end - at >= length && memcmp(at, word, (size_t)length) == 0)
-            return at;
-        at++;
-    }
-    return NULL;
-}
-
-/* Where `</name` or, without `closing`, `<name` is. */
-static const char *find_tag(const char *at, const char *end, const char *name, Py_ssize_t length,
-                            int closing)
-{
-    while (at < end && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
-        const char *word = at + 1 + closing;
-        if (end - word > length && (!closing || at[1] == '/') && ends_name(word[length])) {
-            Py_ssize_t i = 0;
-            while (i < length && (word[i] | 0x20) == (name[i] | 0x20))
-                i++;
-            if (i == length)
-                return at;
-        }
-        at++;
-    }
-    return NULL;
 }
 
 static void leave_out(Output *output, const char *from, const char *to)
@@ -244,43 +202,6 @@ static Tag attributes(const char *at, const char *end, enum what what, Output *o
     }
 }
 
-/* Behind a comment; `at` is behind its `<!--`. */
-static const char *behind_comment(const char *at, const char *end)
-{
-    if (at < end && *at == '>')
-        return at + 1;
-    if (end - at > 1 && at[0] == '-' && at[1] == '>')
-        return at + 2;
-    while ((at = find(at, end, "--")) != NULL) {
-        if (end - at > 2 && at[2] == '>')
-            return at + 3;
-        if (end - at > 3 && at[2] == '!' && at[3] == '>')
-            return at + 4;
-        at++;
-    }
-    return NULL;
-}
-
-/* Behind an element whose content is raw text; NULL if its end is not sure. `at` is behind its start
-   tag. */
-static const char *behind_raw(const char *name, Py_ssize_t length, const char *at, const char *end,
-                              int foreign)
-{
-    const char *close = find_tag(at, end, name, length, 1);
-    if (close == NULL || (foreign && memchr(at, '<', (size_t)(close - at)) != NULL))
-        return NULL;
-    if (is_word(name, length, "script")) {
-        const char *escaped = find(at, close, "<!--");
-        if (escaped != NULL && find_tag(escaped, close, name, length, 0) != NULL)
-            return NULL;
-    }
-    const char *behind = close + 2 + length;
-    while (behind < end && is_blank(*behind))
-        behind++;
-    /* In an end tag with attributes, their values may hold a `>`. */
-    return behind < end && *behind == '>' ? behind + 1 : NULL;
-}
-
 /* Behind whatever begins with the `<` at `at`; NULL: the rest is left as it is. */
 static const char *behind_markup(const char *at, const char *end, Output *output)
 {
@@ -299,7 +220,7 @@ static const char *behind_markup(const char *at, const char *end, Output *output
     }
     int closing = *name == '/';
     name += closing;
-    if (name >= end || !is_letter((unsigned char)*name)) {
+    if (name >= end || !is_letter(*name)) {
         if (*(at + 1) != '!' && *(at + 1) != '?' && !closing)
             return at + 1; /* text */
         const char *behind = memchr(at, '>', (size_t)(end - at));
@@ -327,7 +248,11 @@ static const char *behind_markup(const char *at, const char *end, Output *output
         return tag.behind;
     if (tag.self_closing || what == TO_THE_END)
         return NULL;
-    const char *behind = behind_raw(name, length, tag.behind, end, output->svg || output->math);
+    const char *close;
+    const char *const behind = behind_raw(name, length, tag.behind, end, &close);
+    if ((output->svg || output->math) && behind != NULL &&
+        memchr(tag.behind, '<', (size_t)(close - tag.behind)) != NULL)
+        return NULL;
     if (behind != NULL && what == SCRIPT_OR_STYLE) {
         *output = before; /* some of its attributes may be left out already */
         leave_out(output, at, behind);

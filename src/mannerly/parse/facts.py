@@ -52,17 +52,31 @@ class PageFacts:
                     hrefs[href] = None
             elif tag in _HEADINGS:
                 self._read_heading(node, tag)
+            elif tag in _UNSEEN:
+                self._unseen.append(node)
+            elif tag == "title":
+                self.read_title(node.text_lexbor())
             else:
-                self._read_other(node, tag or "")
+                self.see(tag or "", node.attributes)
+                if tag in _FRAMES:
+                    self._unseen.append(node)  # what is in it is for who knows no frames
         unseen, self._unseen = self._unseen, []
         return unseen
 
     def read_headings(self) -> None:
         """Once the nodes that are not seen are gone."""
-        for level, node in self._headings:
-            if text := _line(node.text_lexbor(), _MAX_HEADING):
-                self.page.headings.append(Heading(level, text))
+        self.add_headings((level, node.text_lexbor()) for level, node in self._headings)
         self._headings = []
+
+    def add_headings(self, headings: Iterable[tuple[int, str]]) -> None:
+        """Their levels and texts."""
+        for level, raw in headings:
+            if text := _line(raw, _MAX_HEADING):
+                self.page.headings.append(Heading(level, text))
+
+    def read_title(self, raw: str) -> None:
+        """The first that has any words counts."""
+        self.page.title = self.page.title or _line(raw, _MAX_TITLE)
 
     def add_anchors(self, anchors: dict[str, str]) -> None:
         """The words of links. Where one is repeated, the first with words."""
@@ -78,26 +92,21 @@ class PageFacts:
         if not again and len(headings) + len(self.page.headings) < MAX_HEADINGS:
             headings.append((_HEADINGS[tag], node))
 
-    def _read_other(self, node: LexborNode, tag: str) -> None:
-        page = self.page
-        if tag in _UNSEEN:
-            self._unseen.append(node)
-        elif tag == "meta":
-            self._read_meta(node.attributes)
+    def see(self, tag: str, attributes: Attributes) -> None:
+        """An element that says something by its attributes alone."""
+        if tag == "meta":
+            self._read_meta(attributes)
         elif tag == "link":
-            self._read_link(node.attributes)
-        elif tag == "title":
-            if not page.title:
-                page.title = _line(node.text_lexbor(), _MAX_TITLE)
+            self._read_link(attributes)
+        elif tag == "a":
+            self._add_marked(attributes.get("href"), attributes.get("rel"), LinkKind.ANCHOR)
         elif tag in _FRAMES:
-            self._add(node.attributes.get("src"), LinkKind.FRAME)
-            self._unseen.append(node)  # what is in it is for who knows no frames
+            self._add(attributes.get("src"), LinkKind.FRAME)
         elif tag == "area":
-            self._add_marked(
-                node.attributes.get("href"), node.attributes.get("rel") or "", LinkKind.AREA
-            )
-        elif tag == "base" and not page.base:
-            page.base = (node.attributes.get("href") or "").replace("\f", "").strip()[:_MAX_HREF]
+            self._add_marked(attributes.get("href"), attributes.get("rel"), LinkKind.AREA)
+        elif tag == "base" and not self.page.base:
+            base = (attributes.get("href") or "").replace("\f", "")
+            self.page.base = base.strip()[:_MAX_HREF]
 
     def _read_link(self, attributes: Attributes) -> None:
         rel = (attributes.get("rel") or "").lower()
@@ -133,8 +142,8 @@ class PageFacts:
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(refresh_target(content), LinkKind.REFRESH)
 
-    def _add_marked(self, href: str | None, rel: str, kind: LinkKind) -> None:
-        rels = rel.lower().split()
+    def _add_marked(self, href: str | None, rel: str | None, kind: LinkKind) -> None:
+        rels = (rel or "").lower().split()
         ugc = "ugc" in rels
         sponsored = "sponsored" in rels
         nofollow = ugc or sponsored or "nofollow" in rels
@@ -155,7 +164,8 @@ class PageFacts:
         links = self.page.links
         if href not in links:
             if len(links) < self.max_links:
-                links[href] = Href(href, nofollow, kind, ugc, sponsored)
+                plain = kind is LinkKind.ANCHOR and not nofollow
+                links[href] = None if plain else Href(href, nofollow, kind, ugc, sponsored)
         elif (known := links[href]) is not None:
             links[href] = Href(
                 href,

@@ -1,12 +1,13 @@
 """HTML: links, text and facts of a page, from one parse.
 
-Lexbor builds the tree, and one query finds everything that is wanted of it. Each further selector
+Most pages are read without a tree (`treeless`). For the others, and for the words of links, Lexbor
+builds it, and one query finds everything that is wanted of it. Each further selector
 in a query costs more than looking for a tag in the source, so the rare ones are asked for only
 where they are. What nobody reads is left out before (`bare`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import pcre2
@@ -20,6 +21,7 @@ from mannerly.parse.contract import Parsed
 from mannerly.parse.crop import MAX_TAGS, pieces
 from mannerly.parse.defuse import defused
 from mannerly.parse.facts import PageFacts
+from mannerly.parse.treeless import read_treeless
 
 MAX_LINKS = 5_000
 MAX_TEXT = 1_000_000
@@ -66,6 +68,11 @@ def parse_html(
 ) -> Parsed:
     """What is in a page. Never raises for anything in `body`; time and memory are bounded."""
     charset, source = to_utf8(body, content_type)
+    if not anchors and (read := read_treeless(source, agent, max_links)) is not None:
+        read.page.charset = charset
+        read.page.language = _language(read.root)
+        read.page.text = lines(read.raw, max_text)
+        return read.page
     page = Parsed(charset=charset)
     facts = PageFacts(page, agent, max_links)
     texts = []
@@ -109,7 +116,7 @@ def _read(piece: Piece, facts: PageFacts, max_text: int, *, anchors: bool) -> st
     """Reads the facts of a piece, and gives its text."""
     tree = piece.tree()
     if piece.first:
-        facts.page.language = _language(tree)
+        facts.page.language = _language(tree.root.attributes) if tree.root is not None else ""
     if anchors:
         if piece.seen & (Seen.SCRIPT | Seen.STYLE):
             for node in tree.css("script,style"):
@@ -133,10 +140,7 @@ def remove_hidden(tree: LexborHTMLParser, piece: Piece) -> None:
                 node.decompose()
 
 
-def _language(tree: LexborHTMLParser) -> str:
-    root = tree.root
-    if root is None:
-        return ""
-    attributes = root.attributes
+def _language(attributes: Mapping[str, str | None]) -> str:
+    """As the document's own element says it."""
     language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip().lower()
     return language if _LANGUAGE.fullmatch(language) else ""

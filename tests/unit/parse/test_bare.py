@@ -1,9 +1,6 @@
 """What is parsed from a bare page is what is parsed from the page."""
 
-import shutil
-import sysconfig
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -13,6 +10,7 @@ from hypothesis import strategies as st
 from mannerly.parse import Parsed, html, parse_html
 from mannerly.parse.bare import Bare, Left, bared
 from mannerly.parse.contract import Heading
+from tests.compiled import compiled_part
 
 _NAMES = (
     "a b p div td tr table li h1 h4 pre title textarea script style iframe noscript noframes xmp"
@@ -62,11 +60,7 @@ SOURCES = st.lists(PIECE, max_size=25).map(lambda it: "".join(it).encode("utf-8"
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled() -> None:
-    """Where it can be compiled, it has been."""
-    if bared(b"<!-- -->").left & Left.REST:
-        header = Path(sysconfig.get_paths()["include"], "Python.h")
-        assert not (shutil.which("cc") and header.exists()), "run `make setup` to compile it"
-        pytest.skip("there is no C compiler, or no header of Python's")
+    compiled_part("parse._bare")
 
 
 def parsed(source: bytes) -> Parsed:

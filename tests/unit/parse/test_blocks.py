@@ -1,9 +1,5 @@
 """The compiled form of `blocks` and the plain one are the same function."""
 
-import shutil
-import sysconfig
-from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,6 +8,7 @@ from hypothesis import strategies as st
 
 from mannerly.parse import blocks_plain, crop, defuse_plain
 from mannerly.parse.blocks import Seen, lines, marked
+from tests.compiled import compiled_part
 
 WORDS = (
     "a abbr acronym b bdi bdo big cite code data del dfn em font g i img input ins kbd label link"
@@ -47,13 +44,7 @@ TEXTS = st.lists(
 
 @pytest.fixture(scope="module")
 def compiled() -> ModuleType:
-    """Where it can be compiled, it has been."""
-    try:
-        return import_module("mannerly.parse._blocks")
-    except ImportError:
-        header = Path(sysconfig.get_paths()["include"], "Python.h")
-        assert not (shutil.which("cc") and header.exists()), "run `make setup` to compile it"
-        pytest.skip("there is no C compiler, or no header of Python's")
+    return compiled_part("parse._blocks")
 
 
 @settings(max_examples=1000)

@@ -1,10 +1,13 @@
 """HTML: links, text and facts."""
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mannerly.parse import Heading, Href, LinkKind, Parsed, parse_html, parse_text
+from mannerly.parse import html as html_module
 
 
 def page(
@@ -14,10 +17,18 @@ def page(
     max_links: int = 5_000,
     max_text: int = 1_000_000,
 ) -> Parsed:
+    """Read with a tree and, if it can be, without: there is no difference."""
     source = html.encode("utf-8", "replace")
-    return parse_html(
-        source, content_type, agent="Mannerly", max_links=max_links, max_text=max_text
-    )
+
+    def parsed() -> Parsed:
+        return parse_html(
+            source, content_type, agent="Mannerly", max_links=max_links, max_text=max_text
+        )
+
+    found = parsed()
+    with patch.object(html_module, "read_treeless", lambda *_: None):
+        assert parsed() == found
+    return found
 
 
 @pytest.mark.parametrize(

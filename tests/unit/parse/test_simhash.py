@@ -1,10 +1,6 @@
 """The compiled form of `simhash` and the plain one are the same function."""
 
 import random
-import shutil
-import sysconfig
-from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -14,6 +10,7 @@ from hypothesis import strategies as st
 
 from mannerly.parse.simhash import MAX_CHARS, NEAR_BITS, text_print
 from mannerly.parse.simhash_plain import MAX_FEATURES, among, printed
+from tests.compiled import compiled_part
 
 WORDS = ("Page", "ÉCOLE", "42", "7b", "東京", "ΟΔΟΣ", "İstanbul", "\u212a", "\U00010400", "\ud800")
 TEXTS = st.lists(
@@ -28,13 +25,7 @@ TEXTS = st.lists(
 
 @pytest.fixture(scope="module")
 def compiled() -> ModuleType:
-    """Where it can be compiled, it has been."""
-    try:
-        return import_module("mannerly.parse._simhash")
-    except ImportError:
-        header = Path(sysconfig.get_paths()["include"], "Python.h")
-        assert not (shutil.which("cc") and header.exists()), "run `make setup` to compile it"
-        pytest.skip("there is no C compiler, or no header of Python's")
+    return compiled_part("parse._simhash")
 
 
 @settings(max_examples=200)

@@ -1,11 +1,7 @@
 """The compiled way through a page's links gives what the URL parser gives."""
 
-import shutil
-import sysconfig
 from array import array
 from collections import Counter
-from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mannerly.url import LeftOut, ParameterRules, Resolved, SiteKey, links_plain, resolve, resolving
+from tests.compiled import compiled_part
 
 PARTS = (
     "/", "//", ".", "..", "...", "a", "B", "index.html", "?", "#", ":", ";", "&", "=", "q=1",
@@ -37,13 +34,7 @@ BASES = (
 
 @pytest.fixture(scope="module")
 def compiled() -> ModuleType:
-    """Where it can be compiled, it has been."""
-    try:
-        return import_module("mannerly.url._links")
-    except ImportError:
-        header = Path(sysconfig.get_paths()["include"], "Python.h")
-        assert not (shutil.which("cc") and header.exists()), "run `make setup` to compile it"
-        pytest.skip("there is no C compiler, or no header of Python's")
+    return compiled_part("url._links")
 
 
 Outcome = tuple[list[Resolved], list[int], Counter[LeftOut]]

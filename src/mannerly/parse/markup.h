@@ -1,0 +1,95 @@
+/* Where names, comments and raw text end: what all that reads markup agrees on. */
+
+#ifndef MANNERLY_MARKUP_H
+#define MANNERLY_MARKUP_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
+
+/* As the tokenizer has it: no vertical tab. */
+static inline int is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
+}
+
+static inline int ends_name(char c) { return is_blank(c) || c == '/' || c == '>'; }
+
+static inline char lowered(char c) { return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
+
+static int is_same(const char *one, const char *other, Py_ssize_t length)
+{
+    for (Py_ssize_t n = 0; n < length; n++)
+        if (lowered(one[n]) != lowered(other[n]))
+            return 0;
+    return 1;
+}
+
+#define IS(AT, LENGTH, WORD) ((LENGTH) == sizeof(WORD) - 1 && is_same(AT, WORD, sizeof(WORD) - 1))
+
+static const char *find(const char *at, const char *end, const char *word)
+{
+    const Py_ssize_t length = (Py_ssize_t)strlen(word);
+    while (end - at >= length && (at = memchr(at, word[0], (size_t)(end - at))) != NULL) {
+        if (end - at >= length && memcmp(at, word, (size_t)length) == 0)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* Where `</name` or, without `closing`, `<name` is. */
+static const char *find_tag(const char *at, const char *end, const char *name, Py_ssize_t length,
+                            int closing)
+{
+    while (at < end && (at = memchr(at, '<', (size_t)(end - at))) != NULL) {
+        const char *const word = at + 1 + closing;
+        if (end - word > length && (!closing || at[1] == '/') && ends_name(word[length]) &&
+            is_same(word, name, length))
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* Behind a comment; `at` is behind its `<!--`. */
+static const char *behind_comment(const char *at, const char *end)
+{
+    if (at < end && *at == '>')
+        return at + 1;
+    if (end - at > 1 && at[0] == '-' && at[1] == '>')
+        return at + 2;
+    while ((at = find(at, end, "--")) != NULL) {
+        if (end - at > 2 && at[2] == '>')
+            return at + 3;
+        if (end - at > 3 && at[2] == '!' && at[3] == '>')
+            return at + 4;
+        at++;
+    }
+    return NULL;
+}
+
+/* Behind an element whose content is no markup, and where its end tag begins; NULL if its end is not
+   sure. `at` is behind its start tag. */
+static const char *behind_raw(const char *name, Py_ssize_t length, const char *at, const char *end,
+                              const char **close)
+{
+    *close = find_tag(at, end, name, length, 1);
+    if (*close == NULL)
+        return NULL;
+    if (IS(name, length, "script")) {
+        const char *const escaped = find(at, *close, "<!--");
+        if (escaped != NULL && find_tag(escaped, *close, name, length, 0) != NULL)
+            return NULL;
+    }
+    const char *behind = *close + 2 + length;
+    while (behind < end && is_blank(*behind))
+        behind++;
+    /* In an end tag with attributes, their values may hold a `>`. */
+    return behind < end && *behind == '>' ? behind + 1 : NULL;
+}
+
+#endif

@@ -1,0 +1,375 @@
+/* The reader of `_treeless.c`: its state, texts, tags and their attributes. */
+
+#include "treeless_names.h"
+#include "treeless_texts.h"
+
+/* With more, the tree is bounded in ways that this reader would not know of: `crop`, `defuse`. */
+#define MAX_TAGS 10000
+#define MAX_ATTRIBUTES 30000
+#define MAX_TAG_ATTRIBUTES 255
+#define MAX_TAG_BYTES (64 * 1024)
+/* Far more than people nest. */
+#define MAX_TABLES 32
+#define MAX_REGION 256
+/* As in `facts`. */
+#define MAX_HREF 16384
+
+/* An element whose end must be where its end tag is: hidden, a heading, or within one of these. */
+typedef struct {
+    const char *name;
+    Py_ssize_t length;
+    enum tag tag;
+    int hides;
+    Py_ssize_t from; /* of a heading that counts: where its text begins; else -1 */
+} Open;
+
+typedef struct {
+    enum tag cell;    /* TD, TH, CAPTION; OTHER between cells */
+    char section;     /* the second letter of its name: b, h, f; 0: none is open */
+    int in_a, in_p;   /* where it begins */
+    int region;       /* how many are open in the region with it; 0: it is in none */
+} Table;
+
+typedef struct {
+    const char *at, *end;
+    char *text;
+    Py_ssize_t size;
+    int line_ends; /* a line ends before the next text or inline tag */
+    Py_ssize_t attributes;
+    /* The document */
+    int in_body, behind_head, in_head_noscript;
+    /* What may be open */
+    int in_a, in_p, in_form, in_pre, in_select, markers;
+    Py_ssize_t buttons, drawings;
+    int drawing_hides;
+    int pre_never_ends;
+    Table tables[MAX_TABLES];
+    int depth;
+    Open region[MAX_REGION];
+    int open, hidden, in_heading;
+    /* What was found */
+    PyObject *links, *see, *titles, *headings, *root;
+    Py_ssize_t max_links, headings_seen;
+} Reader;
+
+typedef struct {
+    const char *name, *value; /* no value: NULL */
+    Py_ssize_t length, size;
+} Attribute;
+
+static PyObject *word_a, *word_area, *word_base, *word_href, *word_iframe, *word_link, *word_meta,
+    *word_rel;
+
+/* A value as the tree would have it. */
+static int value_of(const Reader *it, const Attribute *attribute, PyObject **made)
+{
+    int plain = 1;
+    for (Py_ssize_t n = 0; n < attribute->size; n++) {
+        const char c = attribute->value[n];
+        if (c == '\r')
+            return ODD;
+        plain &= c != '&' && !(c == '\n' && it->in_pre);
+    }
+    if (plain)
+        return make_text(attribute->value, attribute->size, made);
+    char *const room = PyMem_Malloc((size_t)(attribute->size + attribute->size / 2 + 8));
+    if (room == NULL) {
+        PyErr_NoMemory();
+        return FAILED;
+    }
+    char *out = room;
+    int result = put_text(attribute->value, attribute->value + attribute->size,
+                          IN_VALUE | (it->in_pre ? IN_PRE : 0), &out);
+    if (result == FINE)
+        result = make_text(room, out - room, made);
+    PyMem_Free(room);
+    return result;
+}
+
+static inline int is_seen(const Reader *it) { return it->hidden == 0 && !it->drawing_hides; }
+
+static inline void end_line(Reader *it)
+{
+    if (it->line_ends && is_seen(it))
+        it->text[it->size++] = '\f';
+    it->line_ends = 0;
+}
+
+static int add_text(Reader *it, const char *from, const char *to)
+{
+    end_line(it);
+    if (!is_seen(it))
+        return FINE;
+    char *out = it->text + it->size;
+    TRY(put_text(from, to, it->in_pre ? IN_PRE : 0, &out));
+    it->size = out - it->text;
+    return FINE;
+}
+
+/* Everything up to the next `<` that begins something else than text. */
+static int read_text(Reader *it, const char *to)
+{
+    const char *word = it->at;
+    while (word < to && is_blank(*word))
+        word++;
+    if (word == to) {
+        if (!it->line_ends && it->in_body)
+            return add_text(it, it->at, to);
+        return FINE;
+    }
+    if (it->in_head_noscript || (it->depth && it->tables[it->depth - 1].cell == OTHER))
+        return ODD;
+    if (!it->in_body) {
+        if (*word == '&')
+            return ODD;
+        it->in_body = 1;
+    }
+    return add_text(it, it->at, to);
+}
+
+/* The next attribute of the tag at `it->at`, which is then behind it. `*more` is 0 at the `>`, and
+   `it->at` behind that. */
+static int next_attribute(Reader *it, Attribute *attribute, int *more, int *self_closing)
+{
+    const char *at = it->at, *const end = it->end;
+    const char *const gap = at;
+    while (at < end && (is_blank(*at) || *at == '/'))
+        at++;
+    if (at >= end || *at == '=')
+        return ODD;
+    *more = *at != '>';
+    if (!*more) {
+        *self_closing = at > gap && at[-1] == '/';
+        it->at = at + 1;
+        return FINE;
+    }
+    attribute->name = at;
+    while (at < end && !ends_name(*at) && *at != '=')
+        at++;
+    attribute->length = at - attribute->name;
+    attribute->value = NULL;
+    attribute->size = 0;
+    const char *value = at;
+    while (value < end && is_blank(*value))
+        value++;
+    if (value < end && *value == '=') {
+        for (value++; value < end && is_blank(*value); value++)
+            ;
+        if (value >= end)
+            return ODD;
+        if (*value == '"' || *value == '\'') {
+            at = memchr(value + 1, *value, (size_t)(end - value - 1));
+            if (at == NULL)
+                return ODD;
+            attribute->value = value + 1;
+            attribute->size = at++ - attribute->value;
+        } else {
+            for (at = value; at < end && !is_blank(*at) && *at != '>'; at++)
+                ;
+            attribute->value = value;
+            attribute->size = at - value;
+        }
+    }
+    it->at = at;
+    return at < end ? FINE : ODD;
+}
+
+static int contains(const char *at, Py_ssize_t size, const char *word)
+{
+    const Py_ssize_t length = (Py_ssize_t)strlen(word);
+    for (; size >= length; at++, size--)
+        if (lowered(*at) == *word && is_same(at, word, length))
+            return 1;
+    return 0;
+}
+
+/* What the rest of a start tag says. Of two attributes of a name, the first counts. */
+typedef struct {
+    int hides, self_closing;
+    int styled, described; /* whether there was a `style`, an `aria-hidden` */
+    Attribute href, rel;   /* of a link */
+    PyObject *all;         /* of an element that is read whole; else NULL */
+} Said;
+
+/* Whether an attribute hides its element. */
+static int look_for_hiding(const Attribute *attribute, Said *said)
+{
+    const char *const name = attribute->name, *const value = attribute->value;
+    const size_t size = (size_t)attribute->size;
+    switch (lowered(*name)) {
+    case 'h':
+        said->hides |= IS(name, attribute->length, "hidden");
+        break;
+    case 'a':
+        if (IS(name, attribute->length, "aria-hidden") && !said->described && size > 0) {
+            if (memchr(value, '&', size) != NULL || memchr(value, '<', size) != NULL)
+                return ODD;
+            said->hides |= IS(value, attribute->size, "true");
+        }
+        said->described |= IS(name, attribute->length, "aria-hidden");
+        break;
+    case 's':
+        if (!IS(name, attribute->length, "style"))
+            break;
+        if (said->styled)
+            return ODD; /* `bare` does not know which is the first */
+        said->styled = 1;
+        if (size < 12)
+            break;
+        if (memchr(value, '&', size) != NULL || memchr(value, '<', size) != NULL)
+            return ODD;
+        said->hides |= contains(value, attribute->size, "display:none") ||
+                       contains(value, attribute->size, "display: none");
+        break;
+    }
+    return FINE;
+}
+
+static int keep(const Reader *it, const Attribute *attribute, PyObject *all)
+{
+    char small[LONGEST_NAME];
+    if (attribute->length >= LONGEST_NAME)
+        return FINE; /* nobody asks for it */
+    for (Py_ssize_t n = 0; n < attribute->length; n++)
+        small[n] = lowered(attribute->name[n]);
+    PyObject *name, *value;
+    TRY(make_text(small, attribute->length, &name));
+    int result = FINE;
+    if (PyDict_Contains(all, name) == 0) {
+        result = value_of(it, attribute, &value);
+        if (result == FINE) {
+            result = PyDict_SetItem(all, name, value) < 0 ? FAILED : FINE;
+            Py_DECREF(value);
+        }
+    }
+    Py_DECREF(name);
+    return result;
+}
+
+/* The rest of a start tag, from behind its name. */
+static int read_attributes(Reader *it, const Known *what, Said *said)
+{
+    const char *const begin = it->at;
+    int count = 0;
+    for (;;) {
+        Attribute attribute;
+        int more;
+        TRY(next_attribute(it, &attribute, &more, &said->self_closing));
+        if (!more)
+            break;
+        if (++count > MAX_TAG_ATTRIBUTES || it->at - begin > MAX_TAG_BYTES)
+            return ODD;
+        TRY(look_for_hiding(&attribute, said));
+        if (what->tag == A) {
+            if (IS(attribute.name, attribute.length, "href") && said->href.name == NULL)
+                said->href = attribute;
+            else if (IS(attribute.name, attribute.length, "rel") && said->rel.name == NULL)
+                said->rel = attribute;
+        } else if (said->all != NULL) {
+            TRY(keep(it, &attribute, said->all));
+        }
+    }
+    it->attributes += count;
+    return it->attributes > MAX_ATTRIBUTES ? ODD : FINE;
+}
+
+static int tell(const Reader *it, PyObject *word, PyObject *attributes)
+{
+    PyObject *const result = PyObject_CallFunctionObjArgs(it->see, word, attributes, NULL);
+    Py_XDECREF(result);
+    return result != NULL ? FINE : FAILED;
+}
+
+/* A link that `facts` must look at: one that is marked, or that has been told of in another way. */
+static int tell_link(const Reader *it, PyObject *href, const Attribute *rel)
+{
+    PyObject *const all = PyDict_New();
+    PyObject *value = NULL;
+    if (all == NULL)
+        return FAILED;
+    int result = PyDict_SetItem(all, word_href, href) < 0 ? FAILED : FINE;
+    if (result == FINE && rel->value != NULL) {
+        result = value_of(it, rel, &value);
+        if (result == FINE && PyDict_SetItem(all, word_rel, value) < 0)
+            result = FAILED;
+        Py_XDECREF(value);
+    }
+    if (result == FINE)
+        result = tell(it, word_a, all);
+    Py_DECREF(all);
+    return result;
+}
+
+static int is_marked(const Attribute *rel)
+{
+    const char *const words = rel->value;
+    return words != NULL &&
+           (memchr(words, '&', (size_t)rel->size) || contains(words, rel->size, "nofollow") ||
+            contains(words, rel->size, "ugc") || contains(words, rel->size, "sponsored"));
+}
+
+static int add_link(const Reader *it, const Said *said)
+{
+    PyObject *href;
+    if (said->href.size == 0)
+        return FINE;
+    TRY(value_of(it, &said->href, &href));
+    int result = FINE;
+    if (PyUnicode_GET_LENGTH(href) <= MAX_HREF) {
+        PyObject *const told = PyDict_GetItemWithError(it->links, href);
+        if (is_marked(&said->rel) || (told != NULL && told != Py_None) ||
+            PyUnicode_FindChar(href, '\f', 0, PyUnicode_GET_LENGTH(href), 1) >= 0)
+            result = tell_link(it, href, &said->rel);
+        else if (told == NULL && PyErr_Occurred())
+            result = FAILED;
+        else if (told == NULL && PyDict_GET_SIZE(it->links) < it->max_links)
+            result = PyDict_SetItem(it->links, href, Py_None) < 0 ? FAILED : FINE;
+    }
+    Py_DECREF(href);
+    return result;
+}
+
+/* Elements whose attributes `facts` reads: their word; else NULL. */
+static PyObject *word_of(enum tag tag)
+{
+    switch (tag) {
+    case AREA: return word_area;
+    case BASE: return word_base;
+    case IFRAME: return word_iframe;
+    case LINK: return word_link;
+    case META: return word_meta;
+    default: return NULL;
+    }
+}
+
+/* The first of each attribute of the document's element counts. */
+static int add_root(const Reader *it, PyObject *all)
+{
+    return PyDict_Merge(it->root, all, 0) < 0 ? FAILED : FINE;
+}
+
+/* What a start tag says, told to whom it concerns. `it->at` is behind its name. */
+static int read_start(Reader *it, const Known *what, Said *said)
+{
+    PyObject *const word = word_of(what->tag);
+    if (it->at < it->end && *it->at == '>') {
+        it->at++;
+        return FINE; /* nothing */
+    }
+    if (word == NULL && what->tag != HTML) {
+        TRY(read_attributes(it, what, said));
+        return what->tag == A && said->href.name != NULL ? add_link(it, said) : FINE;
+    }
+    /* A `<` in its values might be taken for a tag by `blocks`. */
+    const char *const begin = it->at;
+    said->all = PyDict_New();
+    if (said->all == NULL)
+        return FAILED;
+    int result = read_attributes(it, what, said);
+    if (result == FINE && memchr(begin, '<', (size_t)(it->at - begin)) != NULL)
+        result = ODD;
+    if (result == FINE)
+        result = word != NULL ? tell(it, word, said->all) : add_root(it, said->all);
+    Py_CLEAR(said->all);
+    return result;
+}
