@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import yardstick
+from benchmarks.bytecode import make_bytecode
 from benchmarks.crawl.share import held_to
 from benchmarks.crawl.webs import ServedWeb
 from benchmarks.frontier.engines import Engine
@@ -36,6 +37,7 @@ def crawl(
 ) -> dict[str, object]:
     """Crawl all of `web` into `folder`, which must be empty; the figures that the README names.
     Each process gets `share` of a core on average; 0: as much as there is."""
+    make_bytecode()
     data_dir, stages_dir = folder / "data", folder / "stages"
     stages_dir.mkdir(parents=True)
     place = [] if engine.name == "sqlite" else ["--db-url", engine.address]

@@ -23,6 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bytecode import make_bytecode
 from benchmarks.crawl.webs import spec_of, web_options
 from benchmarks.peers.roster import PEERS, Tools
 from benchmarks.peers.turn import ADDRESS, Turn, hosts_file, turn
@@ -37,6 +38,7 @@ def main() -> None:
     options = _options()
     if os.geteuid():
         sys.exit("wants root: port 80, and a mount namespace")
+    make_bytecode()
     # Debian's wget2 ends with an error at the first link that has `/../` in it.
     web = Web(replace(spec_of(options), odd_links=0.0))
     place = written(web.spec, options.webs)

@@ -362,14 +362,14 @@ static inline int is_white(Py_UCS4 c)
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static size_t collapse_##NAME(const UNIT *at, Py_ssize_t length, UNIT *out)                    \
+    static size_t collapse_##NAME(const UNIT *at, Py_ssize_t length, UNIT line_end, UNIT *out)     \
     {                                                                                              \
         const UNIT *const end = at + length;                                                       \
         UNIT *const begin = out;                                                                   \
         UNIT gap = 0; /* what separates the next word from the last */                             \
         while (at < end) {                                                                         \
             if (*at == '\f') {                                                                     \
-                gap = '\n';                                                                        \
+                gap = line_end;                                                                    \
                 at++;                                                                              \
             } else if (is_white(*at)) {                                                            \
                 if (gap == 0)                                                                      \
@@ -394,13 +394,10 @@ COLLAPSE(middle, Py_UCS2,
 COLLAPSE(wide, Py_UCS4,
          (c == 0x85) | (c == 0xa0) | (c == 0x1680) | ((c & 0xffffff80) == 0x2000) | (c == 0x3000))
 
-static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
+/* White space collapsed in the first `length` characters of `raw`; at most `limit` are left. */
+static PyObject *collapsed(PyObject *raw, Py_ssize_t length, char line_end, Py_ssize_t limit)
 {
-    PyObject *raw;
-    Py_ssize_t limit;
-    if (!PyArg_ParseTuple(args, "Un", &raw, &limit))
-        return NULL;
-    Py_ssize_t length = Py_MIN(PyUnicode_GET_LENGTH(raw), 4 * limit);
+    length = Py_MIN(PyUnicode_GET_LENGTH(raw), length);
     const int kind = PyUnicode_KIND(raw);
     void *out = PyMem_Malloc((size_t)(length + 1) * (size_t)kind);
     if (out == NULL)
@@ -408,14 +405,32 @@ static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
     const void *text = PyUnicode_DATA(raw);
     size_t size;
     if (kind == PyUnicode_1BYTE_KIND)
-        size = collapse_narrow(text, length, out);
+        size = collapse_narrow(text, length, (Py_UCS1)line_end, out);
     else if (kind == PyUnicode_2BYTE_KIND)
-        size = collapse_middle(text, length, out);
+        size = collapse_middle(text, length, (Py_UCS2)line_end, out);
     else
-        size = collapse_wide(text, length, out);
+        size = collapse_wide(text, length, (Py_UCS4)line_end, out);
     PyObject *result = PyUnicode_FromKindAndData(kind, out, Py_MIN((Py_ssize_t)size, limit));
     PyMem_Free(out);
     return result;
+}
+
+static PyObject *lines(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *raw;
+    Py_ssize_t limit;
+    if (!PyArg_ParseTuple(args, "Un", &raw, &limit))
+        return NULL;
+    return collapsed(raw, 4 * limit, '\n', limit);
+}
+
+static PyObject *line(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *raw;
+    Py_ssize_t limit;
+    if (!PyArg_ParseTuple(args, "Un", &raw, &limit))
+        return NULL;
+    return collapsed(raw, 8 * limit, ' ', limit);
 }
 
 /* How many words the tags of `source` have at most, wherever one sees them begin and end: an upper
@@ -599,6 +614,7 @@ static PyObject *shallow(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef methods[] = {
     {"marked", marked, METH_O, "The source with its marks, and what was seen on the way."},
     {"lines", lines, METH_VARARGS, "White space collapsed, one line per block."},
+    {"line", line, METH_VARARGS, "White space collapsed, all in one line."},
     {"most_words", most_words, METH_O, "How many words its tags have, at most."},
     {"shallow", shallow, METH_VARARGS, "How far it goes before it is nested more deeply."},
     {NULL, NULL, 0, NULL},

@@ -17,9 +17,11 @@ from enum import IntFlag
 from typing import NamedTuple
 
 try:
+    from mannerly.parse._blocks import line as _line
     from mannerly.parse._blocks import lines as _lines
     from mannerly.parse._blocks import marked as _marked
 except ImportError:
+    from mannerly.parse.blocks_plain import line as _line
     from mannerly.parse.blocks_plain import lines as _lines
     from mannerly.parse.blocks_plain import marked as _marked
 
@@ -69,3 +71,9 @@ def lines(raw: str, limit: int) -> str:
     """The text of a tree whose source was `marked`: white space collapsed, one line per block, at
     most `limit` characters."""
     return _lines(raw, limit)
+
+
+def line(raw: str, limit: int) -> str:
+    """Some words of a page (a title, a heading): white space collapsed, at most `limit` characters,
+    of which not much more are looked at."""
+    return _line(raw, limit)

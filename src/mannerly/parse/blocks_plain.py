@@ -96,6 +96,10 @@ def _lines_kept(source: bytes) -> bytes:
     return b"".join((*parts, source[copied:]))
 
 
+def line(raw: str, limit: int) -> str:
+    return " ".join(raw[: 8 * limit].split())[:limit]
+
+
 def lines(raw: str, limit: int) -> str:
     return "\n".join(
         [" ".join(words) for block in raw[: 4 * limit].split("\f") if (words := block.split())]

@@ -68,6 +68,7 @@ def test_both_find_the_same_longest_stretch(compiled: ModuleType, source: bytes)
 @given(TEXTS, st.integers(0, 60))
 def test_both_make_the_same_lines(compiled: ModuleType, text: str, limit: int) -> None:
     assert compiled.lines(text, limit) == blocks_plain.lines(text, limit)
+    assert compiled.line(text, limit) == blocks_plain.line(text, limit)
 
 
 @settings(max_examples=300)
