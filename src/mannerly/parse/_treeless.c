@@ -7,9 +7,12 @@
 
    Every byte is looked at three times at most, and memory is bounded by the size of the input. */
 
+#include "lines.h"
 #include "treeless_reader.h"
 
-#define MAX_HEADINGS 200 /* as in `contract` */
+/* As in `contract`. */
+#define MAX_HEADING 500
+#define MAX_HEADINGS 200
 
 /* Behind an element whose content is no markup; `it->at` is behind its start tag. */
 static int skip_raw(Reader *it, const char *name, Py_ssize_t length, const char **close)
@@ -313,6 +316,30 @@ static void end_in_table(Reader *it, enum tag tag, const char *name)
     }
 }
 
+/* A heading whose text begins at `from`, unless it has no words. */
+static int add_heading(const Reader *it, Py_ssize_t from, int level)
+{
+    PyObject *raw;
+    TRY(make_text(it->text + from, it->size - from, &raw));
+    PyObject *const text = collapsed(raw, 8 * MAX_HEADING, ' ', MAX_HEADING);
+    Py_DECREF(raw);
+    if (text == NULL)
+        return FAILED;
+    if (PyUnicode_GET_LENGTH(text) == 0) {
+        Py_DECREF(text);
+        return FINE;
+    }
+    /* A named tuple, made as `tuple` makes one: to call it takes three times as long. */
+    PyObject *const heading = it->heading->tp_alloc(it->heading, 2);
+    if (heading == NULL) {
+        Py_DECREF(text);
+        return FAILED;
+    }
+    PyTuple_SET_ITEM(heading, 0, PyLong_FromLong(level));
+    PyTuple_SET_ITEM(heading, 1, text);
+    return add_made(it->headings, heading);
+}
+
 static int end_in_region(Reader *it, const Known *what, const char *name, Py_ssize_t length)
 {
     if (what->flags & EMPTY)
@@ -323,12 +350,7 @@ static int end_in_region(Reader *it, const Known *what, const char *name, Py_ssi
     it->open--;
     it->hidden -= last->hides;
     it->in_heading -= last->tag == HEADING;
-    if (last->from >= 0) {
-        PyObject *text;
-        TRY(make_text(it->text + last->from, it->size - last->from, &text));
-        TRY(add_made(it->headings, Py_BuildValue("(iN)", name[1] - '0', text)));
-    }
-    return FINE;
+    return last->from >= 0 ? add_heading(it, last->from, name[1] - '0') : FINE;
 }
 
 static int finish(Reader *it, const Known *what, const char *name, Py_ssize_t length)
@@ -449,9 +471,13 @@ static PyObject *read_all(PyObject *Py_UNUSED(module), PyObject *args)
     const char *from;
     Py_ssize_t length;
     PyObject *told = NULL, *text = NULL;
-    if (!PyArg_ParseTuple(args, "y#O!nO", &from, &length, &PyDict_Type, &it->links, &it->max_links,
-                          &it->see))
+    if (!PyArg_ParseTuple(args, "y#O!nOO!", &from, &length, &PyDict_Type, &it->links,
+                          &it->max_links, &it->see, &PyType_Type, &it->heading))
         goto done;
+    if (!PyType_IsSubtype(it->heading, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a heading is a tuple");
+        goto done;
+    }
     it->at = from;
     it->end = from + length;
     it->titles = PyList_New(0);

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from mannerly.parse.contract import Href
+from mannerly.parse.contract import Heading, Href
 from mannerly.parse.facts import Attributes
 
 def read(
@@ -8,5 +8,6 @@ def read(
     links: dict[str, Href | None],
     max_links: int,
     see: Callable[[str, Attributes], None],
+    heading: type[Heading],
     /,
-) -> tuple[str, dict[str, str], list[str], list[tuple[int, str]]] | None: ...
+) -> tuple[str, dict[str, str], list[str], list[Heading]] | None: ...

@@ -93,3 +93,5 @@ class Parsed:
 OPEN_GRAPH = frozenset(("title", "description", "type", "image", "url", "site_name", "locale"))
 """Open Graph properties, without their `og:`."""
 MAX_HEADINGS = 200
+MAX_HEADING = 500
+"""Characters of one."""

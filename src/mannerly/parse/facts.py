@@ -6,14 +6,21 @@ from typing import TypeAlias
 from selectolax.lexbor import LexborNode
 
 from mannerly.parse.blocks import line
-from mannerly.parse.contract import MAX_HEADINGS, OPEN_GRAPH, Heading, Href, LinkKind, Parsed
+from mannerly.parse.contract import (
+    MAX_HEADING,
+    MAX_HEADINGS,
+    OPEN_GRAPH,
+    Heading,
+    Href,
+    LinkKind,
+    Parsed,
+)
 from mannerly.parse.refresh import refresh_target
 from mannerly.parse.robots_tags import directives
 
 _MAX_TITLE = 1_000
 _MAX_DESCRIPTION = 2_000
 _MAX_HREF = 16_384
-_MAX_HEADING = 500
 _UNSEEN = frozenset(("script", "style", "noscript", "noframes", "noembed"))
 _FRAMES = frozenset(("frame", "iframe"))
 _REL_KINDS = {
@@ -24,7 +31,6 @@ _REL_KINDS = {
 }
 Attributes: TypeAlias = dict[str, str | None]
 """All of a node's at once: to ask for one that is not there takes longer."""
-_new = tuple.__new__
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
@@ -67,15 +73,10 @@ class PageFacts:
 
     def read_headings(self) -> None:
         """Once the nodes that are not seen are gone."""
-        self.add_headings((level, node.text_lexbor()) for level, node in self._headings)
+        for level, node in self._headings:
+            if text := line(node.text_lexbor(), MAX_HEADING):
+                self.page.headings.append(Heading(level, text))
         self._headings = []
-
-    def add_headings(self, headings: Iterable[tuple[int, str]]) -> None:
-        """Their levels and texts."""
-        for level, raw in headings:
-            if text := line(raw, _MAX_HEADING):
-                # Its own `__new__` takes three times as long.
-                self.page.headings.append(_new(Heading, (level, text)))
 
     def read_title(self, raw: str) -> None:
         """The first that has any words counts."""

@@ -15,7 +15,7 @@ there was no C compiler. docs/decisions/0017 has what was measured.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mannerly.parse.contract import Href, Parsed
+from mannerly.parse.contract import Heading, Href, Parsed
 from mannerly.parse.facts import Attributes, PageFacts
 
 try:
@@ -27,8 +27,9 @@ except ImportError:
         links: dict[str, Href | None],
         max_links: int,
         see: Callable[[str, Attributes], None],
+        heading: type[Heading],
         /,
-    ) -> tuple[str, dict[str, str], list[str], list[tuple[int, str]]] | None:
+    ) -> tuple[str, dict[str, str], list[str], list[Heading]] | None:
         return None
 
 
@@ -45,11 +46,10 @@ def read_treeless(source: bytes, agent: str, max_links: int) -> Read | None:
     """What is in a page in UTF-8; None if it takes a tree to tell."""
     page = Parsed()
     facts = PageFacts(page, agent, max_links)
-    read = _read(source, page.links, max_links, facts.see)
+    read = _read(source, page.links, max_links, facts.see, Heading)
     if read is None:
         return None
-    raw, root, titles, headings = read
+    raw, root, titles, page.headings = read
     for title in titles:
         facts.read_title(title)
-    facts.add_headings(headings)
     return Read(page, raw, root)

@@ -49,6 +49,7 @@ typedef struct {
     int open, hidden, in_heading;
     /* What was found */
     PyObject *links, *see, *titles, *headings, *root;
+    PyTypeObject *heading;
     Py_ssize_t max_links, headings_seen;
 } Reader;
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from mannerly.parse import Parsed, html, parse_html
+from mannerly.parse import Heading, Parsed, html, parse_html
 from mannerly.parse.treeless import read_treeless
 from tests.compiled import compiled_part
 
@@ -168,7 +168,9 @@ def test_there_is_no_difference(source: bytes) -> None:
 @pytest.mark.parametrize("wrong", [None, "text", 3])
 def test_other_types_are_refused(wrong: object) -> None:
     with pytest.raises(TypeError):
-        compiled_part("parse._treeless").read(wrong, {}, 5, print)
+        compiled_part("parse._treeless").read(wrong, {}, 5, print, Heading)
+    with pytest.raises(TypeError, match="tuple"):
+        compiled_part("parse._treeless").read(b"", {}, 5, print, dict)
 
 
 def test_what_the_listener_raises_is_raised() -> None:
@@ -176,4 +178,4 @@ def test_what_the_listener_raises_is_raised() -> None:
         raise ValueError(tag, attributes)
 
     with pytest.raises(ValueError, match="meta"):
-        compiled_part("parse._treeless").read(b"<meta name=a>", {}, 5, see)
+        compiled_part("parse._treeless").read(b"<meta name=a>", {}, 5, see, Heading)
