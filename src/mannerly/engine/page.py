@@ -91,19 +91,17 @@ class PageReader:
             keep = not (header.noindex or header.noarchive)
             return Reading(None, [], 0, may_be_kept=keep)
         links: list[NewUrl] = []
-        resolved: list[Resolved] = []
         found = 0
         graph: LinkRecord | None = None
         follow = not (parsed.nofollow or header.nofollow)
-        if follow or self._plan.keeps_links:
-            hrefs = parsed.followed
-            if self._plan.keeps_links:
-                resolved, graph = self._with_graph(hrefs, parsed, url, lease)
-            else:
-                resolved = self._sieve.resolve(url.url, hrefs, parsed.base)
-        if follow:
-            found = len(resolved)
-            links = self._sieve.links(resolved, url)
+        if self._plan.keeps_links:
+            resolved, graph = self._with_graph(parsed.followed, parsed, url, lease)
+            if follow:
+                found = len(resolved)
+                links = self._sieve.links(self._sieve.unknown(resolved), url)
+        elif follow:
+            found, new = self._sieve.fresh(url.url, parsed.followed, parsed.base)
+            links = self._sieve.links(new, url)
         expired = is_over(parsed.unavailable_after, fetched_at)
         stored = not (parsed.noindex or header.noindex or expired)
         canonical = self._canonical(parsed, url)

@@ -22,8 +22,8 @@ from mannerly.url import (
     Standing,
     YieldGuard,
     canonical,
+    fresh,
     host_of,
-    not_among,
     resolve,
 )
 
@@ -45,9 +45,11 @@ class KnownHashes:
     def __contains__(self, url_hash: int) -> bool:
         return self._slots[url_hash & self._mask] == url_hash
 
-    def others(self, links: list[Resolved]) -> list[Resolved]:
-        """Those that are not known. All at once, since a page has eighty."""
-        return not_among(links, self._slots)
+    @property
+    def slots(self) -> "array[int]":
+        """For who looks up many at once: a power of two of hashes, each at the place of its low
+        bits."""
+        return self._slots
 
     def remember(self, hashes: Iterable[int]) -> None:
         slots, mask = self._slots, self._mask
@@ -79,11 +81,8 @@ class Sieve:
     ) -> list[Resolved]:
         """The links of the page at `base`, whose `<base>` says `base_href`; `as_it_is`: with all
         their parameters. Where among `hrefs` they came from is added to `positions`."""
-        if base_href:
-            with suppress(UrlError):
-                base = canonical(base_href, base)
         return resolve(
-            base,
+            self._base(base, base_href),
             hrefs,
             self._site_key,
             max_links=self._plan.max_links,
@@ -93,22 +92,39 @@ class Sieve:
             positions=positions,
         )
 
+    def fresh(self, base: str, hrefs: list[str], base_href: str = "") -> tuple[int, list[Resolved]]:
+        """As `resolve`: how many links there are, and those of them that are not known."""
+        return fresh(
+            self._base(base, base_href),
+            hrefs,
+            self._site_key,
+            self.known.slots,
+            max_links=self._plan.max_links,
+            max_length=self._plan.max_url_length,
+            parameters=self._plan.parameters,
+            left_out=self.left_out,
+        )
+
+    def unknown(self, found: list[Resolved]) -> list[Resolved]:
+        return [link for link in found if link.hash not in self.known]
+
     def links(
         self, found: list[Resolved], page: QueuedUrl, source: Source = Source.LINK
     ) -> list[NewUrl]:
-        """What of a page's links goes to the frontier, or of what a sitemap lists."""
+        """What goes to the frontier of a page's links that are not known, or of what a sitemap
+        lists."""
         depth = page.depth + 1
         if not self._plan.follow:
             return []
         if 0 <= self._plan.max_depth < depth:
-            if left_out := sum(link.hash not in self.known for link in found):
-                self.left_out[LeftOut.DEPTH] += left_out
+            if found:
+                self.left_out[LeftOut.DEPTH] += len(found)
             return []
         return self._links(found, depth, page, source)
 
     def canonical(self, named: Resolved, page: QueuedUrl) -> list[NewUrl]:
         """The URL that a page names as its own: as deep as the page, like a redirect."""
-        return self._links([named], page.depth, page) if self._plan.follow else []
+        return self._links(self.unknown([named]), page.depth, page) if self._plan.follow else []
 
     def sitemaps(self, found: list[Resolved], page: QueuedUrl, source: Source) -> list[NewUrl]:
         """Sitemaps go before links and are as deep as what named them: they are no pages."""
@@ -116,9 +132,15 @@ class Sieve:
             return []
         return [
             NewUrl(it.site, it.hash, it.url, page.depth, Priority.SITEMAP, source, page.hash)
-            for it in found
-            if it.hash not in self.known and self._may_follow(it)
+            for it in self.unknown(found)
+            if self._may_follow(it)
         ]
+
+    def _base(self, url: str, base_href: str) -> str:
+        if base_href:
+            with suppress(UrlError):
+                return canonical(base_href, url)
+        return url
 
     def _links(
         self,
@@ -129,7 +151,7 @@ class Sieve:
     ) -> list[NewUrl]:
         guard, referrer = self.guard, page.hash
         links = []
-        for link in self.known.others(found):
+        for link in found:
             if not self._may_follow(link):
                 continue
             url, hash_, site = link

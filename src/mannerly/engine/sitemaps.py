@@ -61,7 +61,7 @@ class SitemapReader:
                 if kind is SitemapKind.INDEX:
                     yield self._sieve.sitemaps(found, url, Source.SITEMAP_PART)
                 else:
-                    yield self._sieve.links(found, url, Source.LISTED)
+                    yield self._sieve.links(self._sieve.unknown(found), url, Source.LISTED)
                 await asyncio.sleep(0)
 
     def _opened(self, fetched: Fetched, url: QueuedUrl) -> OpenSitemap:

@@ -11,7 +11,8 @@ No I/O but for files of rules. The names that other stages use:
 - `SiteKey(by="domain" | "host")`: `site_of(host) -> str`, cached; `version` names the suffix list.
   `suffix_list(path)` reads one.
 - `resolve(base, hrefs, site_key) -> list[Resolved]`: the batch form that pages use: distinct
-  canonical URLs with hash and site, in order; what cannot be crawled is left out.
+  canonical URLs with hash and site, in order; what cannot be crawled is left out. `fresh` gives
+  of them those that are not known, and the number of all.
 - `TrapRules`, `QueryVariants`, `YieldGuard`: links that lead nowhere, by their looks, their number
   and what came of their like; `LeftOut` names the causes.
 - `Exclusions.read(path)`, `.covers(url, host, site) -> bool`.
@@ -29,7 +30,7 @@ from mannerly.url.normal import (
     url_hash,
 )
 from mannerly.url.parameters import ParameterRules
-from mannerly.url.resolving import MAX_LINKS, Resolved, not_among, resolve
+from mannerly.url.resolving import MAX_LINKS, Resolved, fresh, resolve
 from mannerly.url.seeds import BadLine, Seed
 from mannerly.url.site import SiteKey, suffix_list
 from mannerly.url.traps import LeftOut, TrapRules
@@ -52,8 +53,8 @@ __all__ = [
     "TrapRules",
     "YieldGuard",
     "canonical",
+    "fresh",
     "host_of",
-    "not_among",
     "origin_of",
     "path_of",
     "resolve",

@@ -3,12 +3,17 @@
 
    Nearly all links of the web are such: `/path`, `name` or `https://known.example/path`, of
    characters that the URL standard leaves as they are, without dot segments. A link took 2.6 us,
-   most of it for objects on the way to and from the parser. Whatever is not plain goes to it. */
+   most of it for objects on the way to and from the parser. Whatever is not plain goes to it.
+
+   And nearly all of a page's links are known to the crawl. So a URL is written into a buffer and
+   hashed there; only those that somebody wants become objects. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "xxh3_short.h"
 
 enum { ODD, PLAIN, SLASH, DOT, COLON, QUESTION, SEMICOLON, HASH };
 
@@ -28,12 +33,21 @@ static void fill_kinds(void)
     kinds['#'] = HASH;
 }
 
-/* What is known of the page and its crawl. Borrowed references. */
+/* What is known of the page and its crawl. Borrowed references, but for `room`. */
 typedef struct {
     PyObject *origin, *directory, *site, *origins, *strip, *made, *digest;
     Py_ssize_t max_length;
     int strips_directory;
+    char *room; /* for a URL in the making, `max_length` long */
 } Page;
+
+/* A canonical URL: in the page's room, in the reference itself, or in an object of its own. */
+typedef struct {
+    const char *text;
+    Py_ssize_t size;
+    PyObject *site;  /* borrowed */
+    PyObject *owner; /* NULL, or a string that `text` is in */
+} Url;
 
 typedef struct {
     Py_ssize_t size;      /* without the fragment */
@@ -100,185 +114,300 @@ static int look_at(const char *text, Py_ssize_t size, Look *seen)
     return !(at && text[at - 1] == '?');
 }
 
-/* The canonical URL of a plain reference, and whose it is; NULL without an error: not plain. */
-static PyObject *url_of(const Page *page, PyObject *href, PyObject **site)
+/* The URL without the parameters that are left out: 1, or 0 if it is not plain, -1 with an error. */
+static int strip(const Page *page, Url *url)
 {
+    PyObject *whole = PyUnicode_FromStringAndSize(url->text, url->size);
+    url->owner = whole ? PyObject_CallOneArg(page->strip, whole) : NULL;
+    Py_XDECREF(whole);
+    if (!url->owner)
+        return -1;
+    if (!PyUnicode_CheckExact(url->owner) || !PyUnicode_IS_COMPACT_ASCII(url->owner)) {
+        Py_CLEAR(url->owner);
+        return 0;
+    }
+    url->text = PyUnicode_DATA(url->owner);
+    url->size = PyUnicode_GET_LENGTH(url->owner);
+    return 1;
+}
+
+/* What a plain reference leads to: 1, or 0 if it is not plain, -1 with an error. */
+static int lead(const Page *page, PyObject *href, Url *url)
+{
+    url->owner = NULL;
     if (!PyUnicode_CheckExact(href) || !PyUnicode_IS_COMPACT_ASCII(href))
-        return NULL;
+        return 0;
     const char *text = PyUnicode_DATA(href);
     Look seen;
     if (!look_at(text, PyUnicode_GET_LENGTH(href), &seen) || !seen.size)
-        return NULL;
-    PyObject *url;
+        return 0;
     int strips = seen.strips;
     if (seen.authority) {
         PyObject *origin = PyUnicode_FromStringAndSize(text, seen.authority);
         if (!origin)
-            return NULL;
-        *site = PyDict_GetItemWithError(page->origins, origin);
+            return -1;
+        url->site = PyDict_GetItemWithError(page->origins, origin);
         Py_DECREF(origin);
-        if (!*site)
-            return NULL;
-        url = PyUnicode_FromStringAndSize(text, seen.size);
+        if (!url->site)
+            return PyErr_Occurred() ? -1 : 0;
+        url->text = text;
+        url->size = seen.size;
     } else {
         if (page->site == Py_None)
-            return NULL;
-        *site = page->site;
-        Py_ssize_t head = PyUnicode_GET_LENGTH(page->origin);
-        Py_ssize_t middle = text[0] == '/' ? 0 : PyUnicode_GET_LENGTH(page->directory);
+            return 0;
+        const Py_ssize_t head = PyUnicode_GET_LENGTH(page->origin);
+        const Py_ssize_t middle = text[0] == '/' ? 0 : PyUnicode_GET_LENGTH(page->directory);
+        if (head + middle + seen.size > page->max_length)
+            return 0; /* what is too long is counted there */
         strips |= middle && page->strips_directory;
-        url = PyUnicode_New(head + middle + seen.size, 127);
-        if (!url)
-            return NULL;
-        char *out = PyUnicode_DATA(url);
-        memcpy(out, PyUnicode_DATA(page->origin), (size_t)head);
-        memcpy(out + head, PyUnicode_DATA(page->directory), (size_t)middle);
-        memcpy(out + head + middle, text, (size_t)seen.size);
+        memcpy(page->room, PyUnicode_DATA(page->origin), (size_t)head);
+        memcpy(page->room + head, PyUnicode_DATA(page->directory), (size_t)middle);
+        memcpy(page->room + head + middle, text, (size_t)seen.size);
+        url->site = page->site;
+        url->text = page->room;
+        url->size = head + middle + seen.size;
     }
-    if (url && strips && page->strip != Py_None) {
-        PyObject *stripped = PyObject_CallOneArg(page->strip, url);
-        Py_DECREF(url);
-        url = stripped;
+    if (strips && page->strip != Py_None) {
+        int plain = strip(page, url);
+        if (plain <= 0)
+            return plain;
     }
-    if (url && (PyUnicode_GET_LENGTH(url) > page->max_length || !PyUnicode_IS_COMPACT_ASCII(url)))
-        Py_CLEAR(url); /* what is too long is counted there */
-    return url;
+    if (url->size > page->max_length) {
+        Py_CLEAR(url->owner);
+        return 0;
+    }
+    return 1;
 }
 
-/* A `Resolved` of them. */
-static PyObject *link_of(const Page *page, PyObject *url, PyObject *site)
+/* Its hash; false with an error. */
+static int digest(const Page *page, const Url *url, uint64_t *hash)
 {
-    PyObject *bytes = PyBytes_FromStringAndSize(PyUnicode_DATA(url), PyUnicode_GET_LENGTH(url));
+    if (url->size <= XXH3_LONGEST) {
+        *hash = xxh3_short(url->text, (size_t)url->size);
+        return 1;
+    }
+    PyObject *bytes = PyBytes_FromStringAndSize(url->text, url->size);
     PyObject *told = bytes ? PyObject_CallOneArg(page->digest, bytes) : NULL;
     Py_XDECREF(bytes);
     if (!told)
-        return NULL;
-    uint64_t digest = PyLong_AsUnsignedLongLong(told);
+        return 0;
+    *hash = PyLong_AsUnsignedLongLong(told);
     Py_DECREF(told);
-    if (PyErr_Occurred())
-        return NULL;
-    PyObject *hash = PyLong_FromLongLong((int64_t)digest);
-    if (!hash)
-        return NULL;
+    return !PyErr_Occurred();
+}
+
+/* A `Resolved` of it. */
+static PyObject *made(const Page *page, const Url *url, uint64_t hash)
+{
     PyTypeObject *type = (PyTypeObject *)page->made;
-    PyObject *link = type->tp_alloc(type, 3);
+    PyObject *text
+        = url->owner ? Py_NewRef(url->owner) : PyUnicode_FromStringAndSize(url->text, url->size);
+    PyObject *number = PyLong_FromLongLong((int64_t)hash);
+    PyObject *link = text && number ? type->tp_alloc(type, 3) : NULL;
     if (!link) {
-        Py_DECREF(hash);
+        Py_XDECREF(text);
+        Py_XDECREF(number);
         return NULL;
     }
-    PyTuple_SET_ITEM(link, 0, Py_NewRef(url));
-    PyTuple_SET_ITEM(link, 1, hash);
-    PyTuple_SET_ITEM(link, 2, Py_NewRef(site));
+    PyTuple_SET_ITEM(link, 0, text);
+    PyTuple_SET_ITEM(link, 1, number);
+    PyTuple_SET_ITEM(link, 2, Py_NewRef(url->site));
     return link;
 }
 
-/* The link of `href`: a new reference, None if it leads nowhere, NULL with an error set. */
-static PyObject *resolved(const Page *page, PyObject *href, PyObject *found, PyObject *closely)
+/* A link that was met: by its hash; as an object where the parser was asked. */
+typedef struct {
+    uint64_t hash;
+    PyObject *href; /* borrowed */
+    PyObject *link; /* owned, or NULL: it is plain */
+} Met;
+
+/* Which hashes were met before on this page. A power of two of places, more than half of them free;
+   0 means free, so the hash 0 stands as 1. */
+typedef struct {
+    uint64_t *places;
+    size_t mask;
+} Before;
+
+static int is_first(Before *before, uint64_t hash)
 {
-    PyObject *site = NULL;
-    PyObject *url = url_of(page, href, &site);
-    if (!url) {
-        if (PyErr_Occurred())
-            return NULL;
-        if (PyUnicode_CheckExact(href) && PyUnicode_GET_LENGTH(href)
-            && PyUnicode_READ_CHAR(href, 0) == '#')
-            return Py_NewRef(Py_None); /* the page itself */
-        return PyObject_CallOneArg(closely, href);
+    hash = hash ? hash : 1;
+    size_t at = hash & before->mask;
+    for (; before->places[at]; at = (at + 1) & before->mask)
+        if (before->places[at] == hash)
+            return 0;
+    before->places[at] = hash;
+    return 1;
+}
+
+/* Of what `closely` says of it: 1, 0 if it leads nowhere, -1 with an error. */
+static int met_closely(PyObject *closely, PyObject *href, Met *met)
+{
+    met->link = NULL;
+    if (PyUnicode_CheckExact(href) && PyUnicode_GET_LENGTH(href)
+        && PyUnicode_READ_CHAR(href, 0) == '#')
+        return 0; /* the page itself */
+    PyObject *link = PyObject_CallOneArg(closely, href);
+    if (!link)
+        return -1;
+    if (link == Py_None) {
+        Py_DECREF(link);
+        return 0;
     }
-    PyObject *link;
-    int known = PyDict_Contains(found, url);
-    if (known)
-        link = known < 0 ? NULL : Py_NewRef(Py_None);
+    met->hash = 0;
+    if (PyTuple_Check(link) && PyTuple_GET_SIZE(link) == 3)
+        met->hash = (uint64_t)PyLong_AsLongLong(PyTuple_GET_ITEM(link, 1));
     else
-        link = link_of(page, url, site);
-    Py_DECREF(url);
-    return link;
+        PyErr_SetString(PyExc_TypeError, "a link has three parts");
+    met->link = link;
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+static int met_by(const Page *page, PyObject *closely, PyObject *href, Met *met)
+{
+    Url url;
+    met->href = href;
+    met->link = NULL;
+    int plain = lead(page, href, &url);
+    if (plain == 0)
+        return met_closely(closely, href, met);
+    if (plain < 0)
+        return -1;
+    int told = digest(page, &url, &met->hash);
+    Py_XDECREF(url.owner);
+    return told ? 1 : -1;
+}
+
+static int add_position(PyObject *positions, Py_ssize_t at)
+{
+    if (positions == Py_None)
+        return 1;
+    PyObject *position = PyLong_FromSsize_t(at);
+    int added = position && PyList_Append(positions, position) == 0;
+    Py_XDECREF(position);
+    return added;
+}
+
+/* Hashes that are known, each at the place of its low bits; NULL: none is. */
+typedef struct {
+    const int64_t *slots;
+    uint64_t mask;
+} Known;
+
+/* Those that were met and are not known, as objects. */
+static PyObject *unknown(const Page *page, Met *met, Py_ssize_t count, const Known *known)
+{
+    PyObject *links = PyList_New(0);
+    for (Py_ssize_t at = 0; links && at < count; at++) {
+        if (known->slots && known->slots[met[at].hash & known->mask] == (int64_t)met[at].hash)
+            continue;
+        PyObject *link = Py_XNewRef(met[at].link);
+        if (!link) {
+            Url url;
+            if (lead(page, met[at].href, &url) == 1) {
+                link = made(page, &url, met[at].hash);
+                Py_XDECREF(url.owner);
+            } else if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_RuntimeError, "what was plain is not any more");
+            }
+        }
+        if (!link || PyList_Append(links, link) < 0)
+            Py_CLEAR(links);
+        Py_XDECREF(link);
+    }
+    return links;
+}
+
+/* All in two rounds: hashes first, each of which has the processor fetch its slot; by the time they
+   are looked at, the slots are there. (A look took 0.2 us, waiting for memory.) */
+static PyObject *walked(const Page *page, PyObject *hrefs, PyObject *closely, Py_ssize_t max_links,
+                        PyObject *positions, const Known *known)
+{
+    const Py_ssize_t size = PyTuple_GET_SIZE(hrefs);
+    size_t places = 16;
+    while (places < 2 * (size_t)size)
+        places *= 2;
+    Before before = {PyMem_Calloc(places, sizeof *before.places), places - 1};
+    Met *met = PyMem_Malloc((size_t)(size ? size : 1) * sizeof *met);
+    Py_ssize_t count = 0;
+    int ok = before.places && met;
+    if (!ok)
+        PyErr_NoMemory();
+    for (Py_ssize_t at = 0; ok && at < size && count < max_links; at++) {
+        int leads = met_by(page, closely, PyTuple_GET_ITEM(hrefs, at), &met[count]);
+        if (leads == 1 && is_first(&before, met[count].hash)) {
+            if (known->slots)
+                __builtin_prefetch(&known->slots[met[count].hash & known->mask]);
+            count++;
+            ok = add_position(positions, at);
+        } else {
+            Py_CLEAR(met[count].link);
+            ok = leads >= 0;
+        }
+    }
+    PyObject *links = ok ? unknown(page, met, count, known) : NULL;
+    for (Py_ssize_t at = 0; at < count; at++)
+        Py_XDECREF(met[at].link);
+    PyMem_Free(met);
+    PyMem_Free(before.places);
+    return links ? Py_BuildValue("nN", count, links) : NULL;
 }
 
 static PyObject *walk(PyObject *module, PyObject *args)
 {
     (void)module;
     Page page;
-    PyObject *hrefs, *found, *closely, *positions;
+    PyObject *hrefs, *closely, *positions;
     Py_ssize_t max_links;
-    if (!PyArg_ParseTuple(args, "O!O!OUUOO!OO!OnnO", &PyList_Type, &hrefs, &PyDict_Type, &found,
-                          &closely, &page.origin, &page.directory, &page.site, &PyDict_Type,
-                          &page.origins, &page.strip, &PyType_Type, &page.made, &page.digest,
-                          &page.max_length, &max_links, &positions))
+    Py_buffer slots = {.len = 0};
+    if (!PyArg_ParseTuple(args, "O!OUUOO!OO!OnnO|y*", &PyList_Type, &hrefs, &closely, &page.origin,
+                          &page.directory, &page.site, &PyDict_Type, &page.origins, &page.strip,
+                          &PyType_Type, &page.made, &page.digest, &page.max_length, &max_links,
+                          &positions, &slots))
         return NULL;
+    PyObject *found = NULL;
+    PyObject *all = PySequence_Tuple(hrefs); /* which nobody can change meanwhile */
+    page.room = PyMem_Malloc(page.max_length > 0 ? (size_t)page.max_length : 1);
     if (!PyType_IsSubtype((PyTypeObject *)page.made, &PyTuple_Type)
         || !PyUnicode_IS_COMPACT_ASCII(page.origin) || !PyUnicode_IS_COMPACT_ASCII(page.directory)) {
         PyErr_SetString(PyExc_TypeError, "a tuple's subclass and ASCII are wanted");
-        return NULL;
+    } else if (!page.room) {
+        PyErr_NoMemory();
+    } else if (all) {
+        page.strips_directory = memchr(PyUnicode_DATA(page.directory), ';',
+                                       (size_t)PyUnicode_GET_LENGTH(page.directory)) != NULL;
+        Known known = {NULL, 0};
+        if (slots.len >= (Py_ssize_t)sizeof *known.slots)
+            known = (Known){slots.buf, (uint64_t)slots.len / sizeof *known.slots - 1};
+        found = walked(&page, all, closely, max_links, positions, &known);
     }
-    page.strips_directory = memchr(PyUnicode_DATA(page.directory), ';',
-                                   (size_t)PyUnicode_GET_LENGTH(page.directory)) != NULL;
-    for (Py_ssize_t at = 0; at < PyList_GET_SIZE(hrefs); at++) {
-        PyObject *href = Py_NewRef(PyList_GET_ITEM(hrefs, at));
-        PyObject *link = resolved(&page, href, found, closely);
-        Py_DECREF(href);
-        if (!link)
-            return NULL;
-        int taken = 0;
-        if (link != Py_None) {
-            PyObject *url = PyTuple_GET_ITEM(link, 0);
-            taken = PyDict_Contains(found, url);
-            if (taken == 0)
-                taken = PyDict_SetItem(found, url, link) < 0 ? -1 : 2;
-        }
-        Py_DECREF(link);
-        if (taken < 0)
-            return NULL;
-        if (taken == 2) {
-            if (positions != Py_None) {
-                PyObject *position = PyLong_FromSsize_t(at);
-                if (!position || PyList_Append(positions, position) < 0) {
-                    Py_XDECREF(position);
-                    return NULL;
-                }
-                Py_DECREF(position);
-            }
-            if (PyDict_GET_SIZE(found) >= max_links)
-                break;
-        }
-    }
-    Py_RETURN_NONE;
+    PyMem_Free(page.room);
+    Py_XDECREF(all);
+    if (slots.obj)
+        PyBuffer_Release(&slots);
+    return found;
 }
 
-/* Those of `links` whose hash is not at its place among `slots`, of which there are a power of two. */
-static PyObject *others(PyObject *module, PyObject *args)
+static PyObject *short_digest(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *links;
-    Py_buffer slots;
-    if (!PyArg_ParseTuple(args, "O!y*", &PyList_Type, &links, &slots))
+    const char *text;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "y#", &text, &size))
         return NULL;
-    const int64_t *known = slots.buf;
-    const uint64_t mask = (uint64_t)slots.len / sizeof *known - 1;
-    PyObject *left = PyList_New(0);
-    for (Py_ssize_t at = 0; left && at < PyList_GET_SIZE(links); at++) {
-        PyObject *link = PyList_GET_ITEM(links, at);
-        int64_t hash = 0;
-        if (PyTuple_Check(link) && PyTuple_GET_SIZE(link) == 3)
-            hash = PyLong_AsLongLong(PyTuple_GET_ITEM(link, 1));
-        else
-            PyErr_SetString(PyExc_TypeError, "a link has three parts");
-        if (PyErr_Occurred())
-            Py_CLEAR(left);
-        else if (known[(uint64_t)hash & mask] != hash && PyList_Append(left, link) < 0)
-            Py_CLEAR(left);
-    }
-    PyBuffer_Release(&slots);
-    return left;
+    if (size > XXH3_LONGEST)
+        Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(xxh3_short(text, (size_t)size));
 }
 
 static PyMethodDef methods[] = {
-    {"others", others, METH_VARARGS,
-     "others(links, slots): those of `links` whose hash is not at its place among `slots`."},
+    {"short_digest", short_digest, METH_VARARGS,
+     "short_digest(data): XXH3 of what is short enough, else None. For tests."},
     {"walk", walk, METH_VARARGS,
-     "walk(hrefs, found, closely, origin, directory, site, origins, strip, made, digest,\n"
-     "     max_length, max_links, positions)\n\n"
-     "Puts into `found` by URL what each of `hrefs` leads to; those that are not plain are asked\n"
+     "walk(hrefs, closely, origin, directory, site, origins, strip, made, digest, max_length,\n"
+     "     max_links, positions, slots=b'')\n\n"
+     "How many URLs `hrefs` lead to, and those whose hash is not at its place among `slots`, of\n"
+     "which there are a power of two (without any: all). References that are not plain are asked\n"
      "of `closely`."},
     {NULL, NULL, 0, NULL},
 };

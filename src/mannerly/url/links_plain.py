@@ -9,7 +9,6 @@ Link = TypeVar("Link", bound=tuple[str, int, str])
 
 def walk(
     hrefs: list[str],
-    found: dict[str, Link],
     closely: Callable[[str], Link | None],
     origin: str,
     directory: str,
@@ -21,22 +20,23 @@ def walk(
     max_length: int,
     max_links: int,
     positions: list[int] | None,
+    slots: "array[int] | bytes" = b"",
     /,
-) -> None:
-    """Puts into `found` by URL what each of `hrefs` leads to, at most `max_links`, and into
-    `positions` where it stood."""
+) -> tuple[int, list[Link]]:
+    """How many URLs `hrefs` lead to, at most `max_links`, and those whose hash is not at its place
+    among `slots`; where each stood goes into `positions`."""
+    met: set[int] = set()
+    links: list[Link] = []
+    mask = len(slots) - 1
     for position, href in enumerate(hrefs):
         link = closely(href)
-        if link is None or link[0] in found:
+        if link is None or link[1] in met:
             continue
-        found[link[0]] = link
+        met.add(link[1])
+        if not slots or slots[link[1] & mask] != link[1]:
+            links.append(link)
         if positions is not None:
             positions.append(position)
-        if len(found) >= max_links:
+        if len(met) >= max_links:
             break
-
-
-def others(links: list[Link], slots: "array[int]", /) -> list[Link]:
-    """Those whose hash is not at its place among `slots`, of which there are a power of two."""
-    mask = len(slots) - 1
-    return [link for link in links if slots[link[1] & mask] != link[1]]
+    return len(met), links

@@ -4,7 +4,8 @@ The same result as `canonical` for each link, at a fraction of the cost: plain r
 `name`, `https://known.example/path`) are told by their characters and need no parser, where there
 was a C compiler at installation (`_links.c`). Of the others the base is parsed once, repeated ones
 are dropped before they are parsed, and what depends only on the origin (is the host sound, which
-site is it) is decided once for all pages.
+site is it) is decided once for all pages. Two links are the same if their hashes are, as in the
+frontier.
 """
 
 import re
@@ -22,10 +23,8 @@ from mannerly.url.site import SiteKey
 from mannerly.url.traps import LeftOut
 
 try:
-    from mannerly.url._links import others as _others
     from mannerly.url._links import walk as _walk
 except ImportError:
-    from mannerly.url.links_plain import others as _others
     from mannerly.url.links_plain import walk as _walk
 
 MAX_LINKS = 5_000
@@ -49,6 +48,15 @@ class Resolved(NamedTuple):
     site: str
 
 
+class Fresh(NamedTuple):
+    """The links of a page of which most are known."""
+
+    count: int
+    """How many there are in all."""
+    links: list[Resolved]
+    """Those that are not known."""
+
+
 def resolve(
     base: str,
     hrefs: list[str],
@@ -66,12 +74,42 @@ def resolve(
     `base` is canonical: the page's URL, or what its `<base>` makes of it. References to the page
     itself (`#top`, empty) are not links. What is too long is counted in `left_out`.
     """
+    return _found(
+        base, hrefs, site_key, b"", max_links, max_length, parameters, left_out, positions
+    ).links
+
+
+def fresh(
+    base: str,
+    hrefs: list[str],
+    site_key: SiteKey,
+    known: "array[int]",
+    *,
+    max_links: int = MAX_LINKS,
+    max_length: int = MAX_URL_LENGTH,
+    parameters: ParameterRules | None = None,
+    left_out: Counter[LeftOut] | None = None,
+) -> Fresh:
+    """As `resolve`, but of those links only that are not `known`: a power of two of hashes, each at
+    the place of its low bits. To make them all takes longer than to find out which are known."""
+    return _found(base, hrefs, site_key, known, max_links, max_length, parameters, left_out, None)
+
+
+def _found(
+    base: str,
+    hrefs: list[str],
+    site_key: SiteKey,
+    known: "array[int] | bytes",
+    max_links: int,
+    max_length: int,
+    parameters: ParameterRules | None,
+    left_out: Counter[LeftOut] | None,
+    positions: list[int] | None,
+) -> Fresh:
     closely = _Closely(base, site_key, max_length, parameters)
     origin, path = _cut(base)
-    found: dict[str, Resolved] = {}
-    _walk(
+    found = _walk(
         hrefs,
-        found,
         closely,
         origin,
         path,
@@ -83,16 +121,11 @@ def resolve(
         max_length,
         max_links,
         positions,
+        known,
     )
     if closely.too_long and left_out is not None:
         left_out[LeftOut.LENGTH] += closely.too_long
-    return list(found.values())
-
-
-def not_among(links: list[Resolved], slots: "array[int]") -> list[Resolved]:
-    """Those whose hash does not stand at its place among `slots`: that of its low bits. There are a
-    power of two of them."""
-    return _others(links, slots)
+    return _new(Fresh, found)
 
 
 def _cut(base: str) -> tuple[str, str]:

@@ -7,8 +7,19 @@ from types import ModuleType
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from xxhash import xxh3_64_intdigest
 
-from mannerly.url import LeftOut, ParameterRules, Resolved, SiteKey, links_plain, resolve, resolving
+from mannerly.url import (
+    LeftOut,
+    ParameterRules,
+    Resolved,
+    SiteKey,
+    fresh,
+    links_plain,
+    resolve,
+    resolving,
+    url_hash,
+)
 from tests.compiled import compiled_part
 
 PARTS = (
@@ -95,18 +106,44 @@ def test_both_ways_give_the_same(
     assert all(type(link) is Resolved for link in one[0])
 
 
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20), st.lists(st.integers(0, 19)))
-def test_both_find_the_same_others(
-    compiled: ModuleType, hashes: list[int], known: list[int]
+@given(
+    base=st.sampled_from(BASES),
+    hrefs=HREFS,
+    known=st.lists(st.integers(0, 11), max_size=8),
+    max_links=st.sampled_from([3, 5_000]),
+)
+def test_both_leave_out_the_same_known_ones(
+    compiled: ModuleType, base: str, hrefs: list[str], known: list[int], max_links: int
 ) -> None:
+    key = SiteKey()
+    every = resolve(base, hrefs, key, max_links=max_links)
     slots = array("q", bytes(8 * 16))
     for place in known:
-        if place < len(hashes):
-            slots[hashes[place] & 15] = hashes[place]
-    links = [Resolved(f"/{n}", digest, "a.example") for n, digest in enumerate(hashes)]
-    left = compiled.others(links, slots)
-    assert left == links_plain.others(links, slots)
-    assert all(slots[link.hash & 15] != link.hash for link in left)
+        if place < len(every):
+            slots[every[place].hash & 15] = every[place].hash
+    for walk in (compiled, links_plain):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(resolving, "_walk", walk.walk)
+            found = fresh(base, hrefs, key, slots, max_links=max_links)
+        assert found.count == len(every)
+        assert found.links == [link for link in every if slots[link.hash & 15] != link.hash]
+        assert all(type(link) is Resolved for link in found.links)
+
+
+@given(st.binary(max_size=300))
+def test_hashes_are_those_of_the_library(compiled: ModuleType, data: bytes) -> None:
+    assert compiled.short_digest(data) in (None, xxh3_64_intdigest(data))
+
+
+def test_hashes_of_every_length(compiled: ModuleType) -> None:
+    data = bytes(range(1, 251))
+    for size in range(241):
+        assert compiled.short_digest(data[:size]) == xxh3_64_intdigest(data[:size])
+    assert compiled.short_digest(data[:241]) is None
+    long = "/" + "x" * 400
+    key = SiteKey()
+    (link,) = fresh("https://www.a.example/", [long], key, array("q", [0])).links
+    assert link.hash == url_hash(link.url)
 
 
 def test_plain_ones_need_no_parser(compiled: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
