@@ -21,7 +21,7 @@ from mannerly.records import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.url import Resolved
 
 MAX_HEADER = 500
-_HEADERS = frozenset((b"last-modified", b"etag", b"cache-control", b"server", b"content-language"))
+_NO_TAGS = Tags(noindex=False, nofollow=False)
 _NO_TLS = TlsFacts("", "", verified=True, problem="")
 
 
@@ -121,7 +121,6 @@ class PageReader:
             links += self._sieve.canonical(named, url)
         if not stored:
             return Reading(None, links, found, may_be_kept=False)
-        told = headers_that_matter(fetched)
         tls = fetched.tls or _NO_TLS
         page = PageRecord(
             token=lease.token,
@@ -143,11 +142,11 @@ class PageReader:
             referrer_hash=url.referrer,
             content_hash=content_hash,
             duration_s=fetched.ended_at - fetched.started_at,
-            last_modified=told.get(b"last-modified", ""),
-            etag=told.get(b"etag", ""),
-            cache_control=told.get(b"cache-control", ""),
-            server=told.get(b"server", ""),
-            content_language=told.get(b"content-language", ""),
+            last_modified=told_by(fetched, b"last-modified"),
+            etag=told_by(fetched, b"etag"),
+            cache_control=told_by(fetched, b"cache-control"),
+            server=told_by(fetched, b"server"),
+            content_language=told_by(fetched, b"content-language"),
             address=fetched.address,
             dns_s=fetched.dns_s,
             connect_s=fetched.connect_s,
@@ -225,12 +224,11 @@ class PageReader:
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
         """Each header by itself: joined, what the second says would be said to the agent that the
         first one names."""
-        values = [
-            value.decode("latin-1")
-            for name, value in fetched.headers
-            if name.lower() == b"x-robots-tag"
-        ]
-        return header_tags(values, self._agent, fetched_at)
+        values = fetched.values(b"x-robots-tag")
+        if not values:
+            return _NO_TAGS
+        told = (value.decode("latin-1") for value in values)
+        return header_tags(told, self._agent, fetched_at)
 
 
 def _other_of_site(named: Resolved | None, url: QueuedUrl, site: str) -> Resolved | None:
@@ -240,13 +238,10 @@ def _other_of_site(named: Resolved | None, url: QueuedUrl, site: str) -> Resolve
     return named if is_other else None
 
 
-def headers_that_matter(fetched: Fetched) -> dict[bytes, str]:
-    """The headers that become columns, by name in lower case; of repeats the last. Bounded."""
-    return {
-        lowered: value[:MAX_HEADER].decode("latin-1").strip()
-        for name, value in fetched.headers
-        if (lowered := name.lower()) in _HEADERS
-    }
+def told_by(fetched: Fetched, name: bytes) -> str:
+    """A header that becomes a column: of repeats the last. Bounded."""
+    values = fetched.values(name)
+    return values[-1][:MAX_HEADER].decode("latin-1").strip() if values else ""
 
 
 def fetch_record(

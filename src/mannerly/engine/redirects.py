@@ -38,7 +38,7 @@ def location_of(fetched: Fetched) -> str:
     Servers send raw UTF-8 or Latin-1 in it. Every octet is percent-encoded as it is, which is what
     browsers do and what the server will recognise.
     """
-    values = {value.strip() for key, value in fetched.headers if key.lower() == b"location"}
+    values = {value.strip() for value in fetched.values(b"location")}
     if len(values) != 1:
         return ""
     return _RAW.sub(lambda octet: b"%%%02X" % octet[0][0], values.pop()).decode("ascii")

@@ -11,7 +11,7 @@ does, `get` returns within its deadline and its bounds, and what went wrong is a
 - `get` never raises for anything a server or the network did.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -76,14 +76,23 @@ class Fetched:
     first_byte_s: float = 0.0
     """From the request to the first byte of the response."""
 
+    _named: dict[bytes, list[bytes]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+
     def header(self, name: str) -> str:
         """The value of a header (names ignore case; repeats are joined by commas), or ''."""
-        wanted, length = name.lower().encode("ascii"), len(name)
-        # By length first: there are a dozen headers, and most are of another.
-        found = [
-            value for key, value in self.headers if len(key) == length and key.lower() == wanted
-        ]
+        found = self.values(name.lower().encode("ascii"))
         return b", ".join(found).decode("latin-1").strip() if found else ""
+
+    def values(self, name: bytes) -> Sequence[bytes]:
+        """Every value of a header, as received. `name` is in lower case. `headers` must not change
+        any more: a page asks for eight of them, so they are looked through once."""
+        if self._named is None:
+            self._named = {}
+            for key, value in self.headers:
+                self._named.setdefault(key.lower(), []).append(value)
+        return self._named.get(name, ())
 
 
 class Channel(Protocol):

@@ -66,7 +66,8 @@ static void begin_pre(Reader *it)
 
 static int begin_in_drawing(Reader *it, const Known *what, const char *name, Py_ssize_t length)
 {
-    Said said = {0};
+    Said said;
+    clear(&said);
     TRY(read_start(it, what, &said));
     if (said.hides)
         return ODD;
@@ -228,7 +229,8 @@ static int begin(Reader *it, const Known *what, const char *name, Py_ssize_t len
     TRY(begin_in_table(it, what));
     if (what->tag == SECTION && it->depth)
         it->tables[it->depth - 1].section = lowered(name[1]);
-    Said said = {0};
+    Said said;
+    clear(&said);
     const int bare_pre = what->tag == PRE && it->at < it->end && *it->at == '/';
     TRY(read_start(it, what, &said));
     const char *const content = it->at;
@@ -355,7 +357,8 @@ static int end_in_region(Reader *it, const Known *what, const char *name, Py_ssi
 
 static int finish(Reader *it, const Known *what, const char *name, Py_ssize_t length)
 {
-    Said said = {0};
+    Said said;
+    clear(&said);
     Known quiet = {what->name, OTHER, 0};
     if (it->at < it->end && *it->at == '>')
         it->at++;
@@ -471,8 +474,9 @@ static PyObject *read_all(PyObject *Py_UNUSED(module), PyObject *args)
     const char *from;
     Py_ssize_t length;
     PyObject *told = NULL, *text = NULL;
-    if (!PyArg_ParseTuple(args, "y#O!nOO!", &from, &length, &PyDict_Type, &it->links,
-                          &it->max_links, &it->see, &PyType_Type, &it->heading))
+    if (!PyArg_ParseTuple(args, "y#O!nOO!s#", &from, &length, &PyDict_Type, &it->links,
+                          &it->max_links, &it->see, &PyType_Type, &it->heading, &it->agent,
+                          &it->agent_length))
         goto done;
     if (!PyType_IsSubtype(it->heading, &PyTuple_Type)) {
         PyErr_SetString(PyExc_TypeError, "a heading is a tuple");
@@ -521,13 +525,14 @@ static int prepare(PyObject *Py_UNUSED(module))
     word_a = PyUnicode_InternFromString("a");
     word_area = PyUnicode_InternFromString("area");
     word_base = PyUnicode_InternFromString("base");
-    word_href = PyUnicode_InternFromString("href");
     word_iframe = PyUnicode_InternFromString("iframe");
     word_link = PyUnicode_InternFromString("link");
     word_meta = PyUnicode_InternFromString("meta");
-    word_rel = PyUnicode_InternFromString("rel");
-    return references && word_a && word_area && word_base && word_href && word_iframe &&
-           word_link && word_meta && word_rel ? 0 : -1;
+    for (int word = 0; word < WORDS; word++)
+        if ((words[word] = PyUnicode_InternFromString(WORD[word])) == NULL)
+            return -1;
+    return references && word_a && word_area && word_base && word_iframe && word_link &&
+           word_meta ? 0 : -1;
 }
 
 static struct PyModuleDef_Slot slots[] = {{Py_mod_exec, prepare}, {0, NULL}};

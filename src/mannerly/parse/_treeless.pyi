@@ -9,5 +9,6 @@ def read(
     max_links: int,
     see: Callable[[str, Attributes], None],
     heading: type[Heading],
+    agent: str,
     /,
 ) -> tuple[str, dict[str, str], list[str], list[Heading]] | None: ...

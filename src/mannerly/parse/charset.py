@@ -7,9 +7,11 @@ about the few pages that neither say what they are nor are UTF-8, and about a fe
 """
 
 import re
+from functools import lru_cache
 
 from mannerly.parse.encodings import decoded, name_of_codec, named
 
+_USUAL_TYPE = 100
 _PRESCAN = 1024
 _LATE = 16 * 1024
 _SEARCHED = 64 * 1024
@@ -102,6 +104,13 @@ def _is_utf8(body: bytes) -> bool:
 
 def declared_in_header(content_type: str) -> str:
     """The encoding that a `Content-Type` names, '' if none that is known."""
+    usual = len(content_type) <= _USUAL_TYPE
+    return _in_header(content_type) if usual else _in_header.__wrapped__(content_type)
+
+
+@lru_cache(maxsize=256)
+def _in_header(content_type: str) -> str:
+    """There are few that are in use, and few are remembered."""
     found = _PARAMETER.search(content_type)
     return named(found[1] or found[2] or "") if found else ""
 

@@ -8,6 +8,7 @@ where they are. What nobody reads is left out before (`bare`).
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import pcre2
@@ -54,6 +55,7 @@ _HIDING_WORDS: Final = (
     (Left.DISPLAY, pcre2.compile(rb"display\s*+:\s*+none", pcre2.IGNORECASE, jit=True)),
 )
 _NEVER_HIDDEN = frozenset(("html", "body"))
+_LONGEST_LANGUAGE = 100
 _LANGUAGE = re.compile(r"[a-z]{1,8}(?:[-_][a-z0-9]{1,8}){0,4}")
 
 
@@ -142,5 +144,11 @@ def remove_hidden(tree: LexborHTMLParser, piece: Piece) -> None:
 
 def _language(attributes: Mapping[str, str | None]) -> str:
     """As the document's own element says it."""
-    language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip().lower()
+    told = attributes.get("lang") or attributes.get("xml:lang") or ""
+    return _as_language(told[:_LONGEST_LANGUAGE])
+
+
+@lru_cache(maxsize=256)
+def _as_language(told: str) -> str:
+    language = told.strip().lower()
     return language if _LANGUAGE.fullmatch(language) else ""

@@ -28,6 +28,7 @@ except ImportError:
         max_links: int,
         see: Callable[[str, Attributes], None],
         heading: type[Heading],
+        agent: str,
         /,
     ) -> tuple[str, dict[str, str], list[str], list[Heading]] | None:
         return None
@@ -46,7 +47,7 @@ def read_treeless(source: bytes, agent: str, max_links: int) -> Read | None:
     """What is in a page in UTF-8; None if it takes a tree to tell."""
     page = Parsed()
     facts = PageFacts(page, agent, max_links)
-    read = _read(source, page.links, max_links, facts.see, Heading)
+    read = _read(source, page.links, max_links, facts.see, Heading, agent.lower())
     if read is None:
         return None
     raw, root, titles, page.headings = read

@@ -1,5 +1,7 @@
 /* The reader of `_treeless.c`: its state, texts, tags and their attributes. */
 
+#include <stddef.h>
+
 #include "treeless_names.h"
 #include "treeless_texts.h"
 
@@ -51,6 +53,8 @@ typedef struct {
     PyObject *links, *see, *titles, *headings, *root;
     PyTypeObject *heading;
     Py_ssize_t max_links, headings_seen;
+    const char *agent; /* in lower case */
+    Py_ssize_t agent_length;
 } Reader;
 
 typedef struct {
@@ -58,8 +62,15 @@ typedef struct {
     Py_ssize_t length, size;
 } Attribute;
 
-static PyObject *word_a, *word_area, *word_base, *word_href, *word_iframe, *word_link, *word_meta,
-    *word_rel;
+static PyObject *word_a, *word_area, *word_base, *word_iframe, *word_link, *word_meta;
+
+/* The attributes that `facts` reads. */
+enum word { CONTENT, EQUIV, HREF, LANG, NAME, PROPERTY, REL, SRC, TYPE, XML_LANG, WORDS };
+static const char *const WORD[WORDS] = {
+    "content", "http-equiv", "href", "lang", "name", "property", "rel", "src", "type", "xml:lang",
+};
+static PyObject *words[WORDS]; /* the same as objects */
+
 
 /* A value as the tree would have it. */
 static int value_of(const Reader *it, const Attribute *attribute, PyObject **made)
@@ -188,9 +199,27 @@ static int contains(const char *at, Py_ssize_t size, const char *word)
 typedef struct {
     int hides, self_closing;
     int styled, described; /* whether there was a `style`, an `aria-hidden` */
-    Attribute href, rel;   /* of a link */
-    PyObject *all;         /* of an element that is read whole; else NULL */
+    int reads;             /* the attributes below are read */
+    unsigned kept;         /* a bit for each of them that is there */
+    Attribute of[WORDS];   /* not to be touched but by the next two: it is not even cleared */
 } Said;
+
+static const Attribute NO_ATTRIBUTE = {"", NULL, 0, 0};
+
+static inline const Attribute *said_of(const Said *said, enum word word)
+{
+    return said->kept & 1u << word ? &said->of[word] : &NO_ATTRIBUTE;
+}
+
+/* Of two of a name the first counts. */
+static inline void keep_as(Said *said, enum word word, const Attribute *attribute)
+{
+    if (!(said->kept & 1u << word))
+        said->of[word] = *attribute;
+    said->kept |= 1u << word;
+}
+
+static inline void clear(Said *said) { memset(said, 0, offsetof(Said, of)); }
 
 /* Whether an attribute hides its element. */
 static int look_for_hiding(const Attribute *attribute, Said *said)
@@ -226,25 +255,14 @@ static int look_for_hiding(const Attribute *attribute, Said *said)
     return FINE;
 }
 
-static int keep(const Reader *it, const Attribute *attribute, PyObject *all)
+static void keep(const Attribute *attribute, Said *said)
 {
-    char small[LONGEST_NAME];
-    if (attribute->length >= LONGEST_NAME)
-        return FINE; /* nobody asks for it */
-    for (Py_ssize_t n = 0; n < attribute->length; n++)
-        small[n] = lowered(attribute->name[n]);
-    PyObject *name, *value;
-    TRY(make_text(small, attribute->length, &name));
-    int result = FINE;
-    if (PyDict_Contains(all, name) == 0) {
-        result = value_of(it, attribute, &value);
-        if (result == FINE) {
-            result = PyDict_SetItem(all, name, value) < 0 ? FAILED : FINE;
-            Py_DECREF(value);
+    for (int word = 0; word < WORDS; word++)
+        if (attribute->length == (Py_ssize_t)strlen(WORD[word]) &&
+            is_same(attribute->name, WORD[word], attribute->length)) {
+            keep_as(said, (enum word)word, attribute);
+            return;
         }
-    }
-    Py_DECREF(name);
-    return result;
 }
 
 /* The rest of a start tag, from behind its name. */
@@ -262,12 +280,12 @@ static int read_attributes(Reader *it, const Known *what, Said *said)
             return ODD;
         TRY(look_for_hiding(&attribute, said));
         if (what->tag == A) {
-            if (IS(attribute.name, attribute.length, "href") && said->href.name == NULL)
-                said->href = attribute;
-            else if (IS(attribute.name, attribute.length, "rel") && said->rel.name == NULL)
-                said->rel = attribute;
-        } else if (said->all != NULL) {
-            TRY(keep(it, &attribute, said->all));
+            if (IS(attribute.name, attribute.length, "href"))
+                keep_as(said, HREF, &attribute);
+            else if (IS(attribute.name, attribute.length, "rel"))
+                keep_as(said, REL, &attribute);
+        } else if (said->reads) {
+            keep(&attribute, said);
         }
     }
     it->attributes += count;
@@ -288,10 +306,10 @@ static int tell_link(const Reader *it, PyObject *href, const Attribute *rel)
     PyObject *value = NULL;
     if (all == NULL)
         return FAILED;
-    int result = PyDict_SetItem(all, word_href, href) < 0 ? FAILED : FINE;
+    int result = PyDict_SetItem(all, words[HREF], href) < 0 ? FAILED : FINE;
     if (result == FINE && rel->value != NULL) {
         result = value_of(it, rel, &value);
-        if (result == FINE && PyDict_SetItem(all, word_rel, value) < 0)
+        if (result == FINE && PyDict_SetItem(all, words[REL], value) < 0)
             result = FAILED;
         Py_XDECREF(value);
     }
@@ -312,15 +330,16 @@ static int is_marked(const Attribute *rel)
 static int add_link(const Reader *it, const Said *said)
 {
     PyObject *href;
-    if (said->href.size == 0)
+    const Attribute *const rel = said_of(said, REL);
+    if (said_of(said, HREF)->size == 0)
         return FINE;
-    TRY(value_of(it, &said->href, &href));
+    TRY(value_of(it, said_of(said, HREF), &href));
     int result = FINE;
     if (PyUnicode_GET_LENGTH(href) <= MAX_HREF) {
         PyObject *const told = PyDict_GetItemWithError(it->links, href);
-        if (is_marked(&said->rel) || (told != NULL && told != Py_None) ||
+        if (is_marked(rel) || (told != NULL && told != Py_None) ||
             PyUnicode_FindChar(href, '\f', 0, PyUnicode_GET_LENGTH(href), 1) >= 0)
-            result = tell_link(it, href, &said->rel);
+            result = tell_link(it, href, rel);
         else if (told == NULL && PyErr_Occurred())
             result = FAILED;
         else if (told == NULL && PyDict_GET_SIZE(it->links) < it->max_links)
@@ -343,10 +362,55 @@ static PyObject *word_of(enum tag tag)
     }
 }
 
-/* The first of each attribute of the document's element counts. */
-static int add_root(const Reader *it, PyObject *all)
+/* Whether a value must be looked at closely to know what it says in lower case without blanks. */
+static int is_odd_value(const Attribute *value)
 {
-    return PyDict_Merge(it->root, all, 0) < 0 ? FAILED : FINE;
+    if (value->size == 0)
+        return 0;
+    for (Py_ssize_t n = 0; n < value->size; n++)
+        if ((unsigned char)value->value[n] >= 0x80 || value->value[n] == '&')
+            return 1;
+    return value->value[0] <= ' ' || value->value[value->size - 1] <= ' ';
+}
+
+/* What most of these say is of no interest to `facts`: style sheets and icons, how wide a screen is,
+   what another program made of the page. Told of are all that may be. */
+static int is_of_interest(const Reader *it, const Known *what, const Said *said)
+{
+    if (what->tag == META) {
+        const Attribute *const name = said_of(said, said_of(said, NAME)->size ? NAME : PROPERTY);
+        const Attribute *const equiv = said_of(said, EQUIV);
+        return said_of(said, CONTENT)->size > 0 &&
+               (is_odd_value(name) || is_odd_value(equiv) ||
+                IS(name->value, name->size, "robots") ||
+                IS(name->value, name->size, "description") ||
+                (name->size > 3 && is_same(name->value, "og:", 3)) ||
+                (name->size == it->agent_length && is_same(name->value, it->agent, name->size)) ||
+                IS(equiv->value, equiv->size, "refresh"));
+    }
+    if (what->tag == LINK) {
+        const Attribute *const rel = said_of(said, REL);
+        return is_odd_value(rel) || contains(rel->value, rel->size, "canonical") ||
+               contains(rel->value, rel->size, "alternate") ||
+               contains(rel->value, rel->size, "next") || contains(rel->value, rel->size, "prev");
+    }
+    return 1;
+}
+
+/* The attributes that were kept, by name; what is there already stays. */
+static int put_all(const Reader *it, const Said *said, PyObject *all)
+{
+    for (int word = 0; word < WORDS; word++) {
+        PyObject *value;
+        if (!(said->kept & 1u << word) || PyDict_Contains(all, words[word]))
+            continue;
+        TRY(value_of(it, said_of(said, (enum word)word), &value));
+        const int failed = PyDict_SetItem(all, words[word], value) < 0;
+        Py_DECREF(value);
+        if (failed)
+            return FAILED;
+    }
+    return FINE;
 }
 
 /* What a start tag says, told to whom it concerns. `it->at` is behind its name. */
@@ -357,20 +421,24 @@ static int read_start(Reader *it, const Known *what, Said *said)
         it->at++;
         return FINE; /* nothing */
     }
-    if (word == NULL && what->tag != HTML) {
-        TRY(read_attributes(it, what, said));
-        return what->tag == A && said->href.name != NULL ? add_link(it, said) : FINE;
-    }
-    /* A `<` in its values might be taken for a tag by `blocks`. */
+    said->reads = word != NULL || what->tag == HTML;
     const char *const begin = it->at;
-    said->all = PyDict_New();
-    if (said->all == NULL)
+    TRY(read_attributes(it, what, said));
+    if (!said->reads)
+        return what->tag == A ? add_link(it, said) : FINE;
+    /* A `<` in its values might be taken for a tag by `blocks`. */
+    if (memchr(begin, '<', (size_t)(it->at - begin)) != NULL)
+        return ODD;
+    if (word == NULL)
+        return put_all(it, said, it->root);
+    if (!is_of_interest(it, what, said))
+        return FINE;
+    PyObject *const all = PyDict_New();
+    if (all == NULL)
         return FAILED;
-    int result = read_attributes(it, what, said);
-    if (result == FINE && memchr(begin, '<', (size_t)(it->at - begin)) != NULL)
-        result = ODD;
+    int result = put_all(it, said, all);
     if (result == FINE)
-        result = word != NULL ? tell(it, word, said->all) : add_root(it, said->all);
-    Py_CLEAR(said->all);
+        result = tell(it, word, all);
+    Py_DECREF(all);
     return result;
 }

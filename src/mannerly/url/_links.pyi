@@ -6,7 +6,6 @@ Link = TypeVar("Link", bound=tuple[str, int, str])
 
 def walk(
     hrefs: list[str],
-    found: dict[str, Link],
     closely: Callable[[str], Link | None],
     origin: str,
     directory: str,
@@ -18,6 +17,7 @@ def walk(
     max_length: int,
     max_links: int,
     positions: list[int] | None,
+    slots: array[int] | bytes = b"",
     /,
-) -> None: ...
-def others(links: list[Link], slots: array[int], /) -> list[Link]: ...
+) -> tuple[int, list[Link]]: ...
+def short_digest(data: bytes, /) -> int | None: ...

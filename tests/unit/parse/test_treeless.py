@@ -55,6 +55,14 @@ def of_the_tree(source: bytes) -> Parsed:
         "<!-- no -->a<!-->b<!doctype x>c<?d>e</ f>g<!-- <p> --!>h 1 < 2 <3",
         "<body><title>in the body</title><body lang=x>",
         "a &hellip;&fjlig;&nGt;&copy;&copy",
+        "<meta name=' ROBOTS\n' content=noindex><meta name=Test content=nofollow>",
+        "<meta name='' property=OG:Title content=t><meta name=x property=og:url content=no>",
+        "<meta name=&#114;obots content=noindex><meta name=test2 content=noindex>",
+        "<meta name=viewport http-equiv=Refresh content='0;url=r'><meta charset=utf-8>",
+        "<meta name=\u212aey content=x><meta name=description><meta name=description content=d>",
+        "<link rel='Shortcut CANONICAL' href=/c><link rel=stylesheet href=/s><link href=/n>",
+        "<link rel=&#110;ext href=/n><link rel='alternate stylesheet' href=/a><link rel=PREV href=p>",
+        "<meta content=a content=b NAME=description name=robots>",
     ],
 )
 def test_takes_no_tree(source: str) -> None:
@@ -168,9 +176,9 @@ def test_there_is_no_difference(source: bytes) -> None:
 @pytest.mark.parametrize("wrong", [None, "text", 3])
 def test_other_types_are_refused(wrong: object) -> None:
     with pytest.raises(TypeError):
-        compiled_part("parse._treeless").read(wrong, {}, 5, print, Heading)
+        compiled_part("parse._treeless").read(wrong, {}, 5, print, Heading, "test")
     with pytest.raises(TypeError, match="tuple"):
-        compiled_part("parse._treeless").read(b"", {}, 5, print, dict)
+        compiled_part("parse._treeless").read(b"", {}, 5, print, dict, "test")
 
 
 def test_what_the_listener_raises_is_raised() -> None:
@@ -178,4 +186,6 @@ def test_what_the_listener_raises_is_raised() -> None:
         raise ValueError(tag, attributes)
 
     with pytest.raises(ValueError, match="meta"):
-        compiled_part("parse._treeless").read(b"<meta name=a>", {}, 5, see, Heading)
+        compiled_part("parse._treeless").read(
+            b"<meta name=robots content=a>", {}, 5, see, Heading, "test"
+        )
