@@ -32,8 +32,8 @@ LARGE: Final = 1024 * 1024
 """Blocks from this size on are the system's own, and go back at once."""
 YOUNG: Final = 200_000
 """Objects that have come since it looked last. With Python's own 700 it looks at every few pages,
-for three in a hundred of a page's CPU; with 20,000 still for 31 us of it, with this for 3 (measured by
-its callbacks, in one run each). What it finds is next to nothing: 18 objects in 40,000 pages."""
+for three in a hundred of a page's CPU; with 20,000 still for 31 us of it, with this for 3 (by its
+callbacks, 40,000 pages each). What it finds is next to nothing: 18 objects in 40,000 pages."""
 
 
 def trim() -> None:

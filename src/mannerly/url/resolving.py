@@ -51,8 +51,8 @@ class Resolved(NamedTuple):
 class Fresh(NamedTuple):
     """The links of a page of which most are known."""
 
-    count: int
-    """How many there are in all."""
+    in_all: int
+    """How many links the page has."""
     links: list[Resolved]
     """Those that are not known."""
 

@@ -61,7 +61,8 @@ def of_the_tree(source: bytes) -> Parsed:
         "<meta name=viewport http-equiv=Refresh content='0;url=r'><meta charset=utf-8>",
         "<meta name=\u212aey content=x><meta name=description><meta name=description content=d>",
         "<link rel='Shortcut CANONICAL' href=/c><link rel=stylesheet href=/s><link href=/n>",
-        "<link rel=&#110;ext href=/n><link rel='alternate stylesheet' href=/a><link rel=PREV href=p>",
+        "<link rel=&#110;ext href=/n><link rel='alternate stylesheet' href=/a>",
+        "<link rel=PREV href=p><link rel=icon href=/i><link rel='x &#110;ext' href=/y>",
         "<meta content=a content=b NAME=description name=robots>",
     ],
 )
