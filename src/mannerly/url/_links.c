@@ -45,9 +45,15 @@ typedef struct {
 typedef struct {
     const char *text;
     Py_ssize_t size;
-    PyObject *site;  /* borrowed */
+    PyObject *site;
     PyObject *owner; /* NULL, or a string that `text` is in */
 } Url;
+
+static void drop(Url *url)
+{
+    Py_CLEAR(url->site);
+    Py_CLEAR(url->owner);
+}
 
 typedef struct {
     Py_ssize_t size;      /* without the fragment */
@@ -122,19 +128,17 @@ static int strip(const Page *page, Url *url)
     Py_XDECREF(whole);
     if (!url->owner)
         return -1;
-    if (!PyUnicode_CheckExact(url->owner) || !PyUnicode_IS_COMPACT_ASCII(url->owner)) {
-        Py_CLEAR(url->owner);
+    if (!PyUnicode_CheckExact(url->owner) || !PyUnicode_IS_COMPACT_ASCII(url->owner))
         return 0;
-    }
     url->text = PyUnicode_DATA(url->owner);
     url->size = PyUnicode_GET_LENGTH(url->owner);
     return 1;
 }
 
-/* What a plain reference leads to: 1, or 0 if it is not plain, -1 with an error. */
+/* What a plain reference leads to: 1, or 0 if it is not plain, -1 with an error. To be dropped. */
 static int lead(const Page *page, PyObject *href, Url *url)
 {
-    url->owner = NULL;
+    url->site = url->owner = NULL;
     if (!PyUnicode_CheckExact(href) || !PyUnicode_IS_COMPACT_ASCII(href))
         return 0;
     const char *text = PyUnicode_DATA(href);
@@ -146,7 +150,7 @@ static int lead(const Page *page, PyObject *href, Url *url)
         PyObject *origin = PyUnicode_FromStringAndSize(text, seen.authority);
         if (!origin)
             return -1;
-        url->site = PyDict_GetItemWithError(page->origins, origin);
+        url->site = Py_XNewRef(PyDict_GetItemWithError(page->origins, origin));
         Py_DECREF(origin);
         if (!url->site)
             return PyErr_Occurred() ? -1 : 0;
@@ -163,7 +167,7 @@ static int lead(const Page *page, PyObject *href, Url *url)
         memcpy(page->room, PyUnicode_DATA(page->origin), (size_t)head);
         memcpy(page->room + head, PyUnicode_DATA(page->directory), (size_t)middle);
         memcpy(page->room + head + middle, text, (size_t)seen.size);
-        url->site = page->site;
+        url->site = Py_NewRef(page->site);
         url->text = page->room;
         url->size = head + middle + seen.size;
     }
@@ -172,11 +176,7 @@ static int lead(const Page *page, PyObject *href, Url *url)
         if (plain <= 0)
             return plain;
     }
-    if (url->size > page->max_length) {
-        Py_CLEAR(url->owner);
-        return 0;
-    }
-    return 1;
+    return url->size <= page->max_length;
 }
 
 /* Its hash; false with an error. */
@@ -268,14 +268,11 @@ static int met_by(const Page *page, PyObject *closely, PyObject *href, Met *met)
     Url url;
     met->href = href;
     met->link = NULL;
-    int plain = lead(page, href, &url);
-    if (plain == 0)
-        return met_closely(closely, href, met);
-    if (plain < 0)
-        return -1;
-    int told = digest(page, &url, &met->hash);
-    Py_XDECREF(url.owner);
-    return told ? 1 : -1;
+    int told = lead(page, href, &url);
+    if (told == 1 && !digest(page, &url, &met->hash))
+        told = -1;
+    drop(&url);
+    return told ? told : met_closely(closely, href, met);
 }
 
 static int add_position(PyObject *positions, Py_ssize_t at)
@@ -294,24 +291,32 @@ typedef struct {
     uint64_t mask;
 } Known;
 
+/* A link that was met and is wanted. */
+static PyObject *link_of(const Page *page, PyObject *closely, const Met *met)
+{
+    if (met->link)
+        return Py_NewRef(met->link);
+    Url url;
+    PyObject *link = NULL;
+    int plain = lead(page, met->href, &url);
+    if (plain == 1)
+        link = made(page, &url, met->hash);
+    else if (plain == 0) /* its origin was forgotten since: there is a bound on those known */
+        link = PyObject_CallOneArg(closely, met->href);
+    drop(&url);
+    return link;
+}
+
 /* Those that were met and are not known, as objects. */
-static PyObject *unknown(const Page *page, Met *met, Py_ssize_t count, const Known *known)
+static PyObject *unknown(const Page *page, PyObject *closely, Met *met, Py_ssize_t count,
+                         const Known *known)
 {
     PyObject *links = PyList_New(0);
     for (Py_ssize_t at = 0; links && at < count; at++) {
         if (known->slots && known->slots[met[at].hash & known->mask] == (int64_t)met[at].hash)
             continue;
-        PyObject *link = Py_XNewRef(met[at].link);
-        if (!link) {
-            Url url;
-            if (lead(page, met[at].href, &url) == 1) {
-                link = made(page, &url, met[at].hash);
-                Py_XDECREF(url.owner);
-            } else if (!PyErr_Occurred()) {
-                PyErr_SetString(PyExc_RuntimeError, "what was plain is not any more");
-            }
-        }
-        if (!link || PyList_Append(links, link) < 0)
+        PyObject *link = link_of(page, closely, &met[at]);
+        if (!link || (link != Py_None && PyList_Append(links, link) < 0))
             Py_CLEAR(links);
         Py_XDECREF(link);
     }
@@ -345,7 +350,7 @@ static PyObject *walked(const Page *page, PyObject *hrefs, PyObject *closely, Py
             ok = leads >= 0;
         }
     }
-    PyObject *links = ok ? unknown(page, met, count, known) : NULL;
+    PyObject *links = ok ? unknown(page, closely, met, count, known) : NULL;
     for (Py_ssize_t at = 0; at < count; at++)
         Py_XDECREF(met[at].link);
     PyMem_Free(met);

@@ -161,6 +161,23 @@ def test_plain_ones_need_no_parser(compiled: ModuleType, monkeypatch: pytest.Mon
     ]
 
 
+def test_an_origin_that_is_forgotten_meanwhile(
+    compiled: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolving, "_walk", compiled.walk)
+    monkeypatch.setattr(resolving, "MAX_ORIGINS", 2)
+    key = SiteKey()
+    key.of_origins["http://b.example"] = "b.example"
+    hrefs = ["http://b.example/z", "http://c.example/", "http://d.example/", "/x"]
+    found = resolve("https://www.a.example/d/", hrefs, key)
+    assert [(link.url, link.site) for link in found] == [
+        ("http://b.example/z", "b.example"),
+        ("http://c.example/", "c.example"),
+        ("http://d.example/", "d.example"),
+        ("https://www.a.example/x", "a.example"),
+    ]
+
+
 class Refusing:
     too_long = 0
 
