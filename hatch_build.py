@@ -19,6 +19,7 @@ SOURCES = [
     Path("src/mannerly/parse/_simhash.c"),
     Path("src/mannerly/parse/_treeless.c"),
     Path("src/mannerly/url/_links.c"),
+    Path("src/mannerly/url/_patterns.c"),
 ]
 FLAGS = ["-O3", "-fPIC", "-shared"]
 

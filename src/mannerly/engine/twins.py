@@ -110,7 +110,9 @@ class Twins:
         return NO_TWIN
 
     def _remember(self, site: str, *row: int) -> None:
-        pages = self._sites.setdefault(site, _Pages())
+        pages = self._sites.get(site)
+        if pages is None:
+            pages = self._sites[site] = _Pages()
         before = pages.held
         pages.put(*row)
         self._held += pages.held - before

@@ -12,6 +12,14 @@ import re
 
 from mannerly.url.normal import host_of, path_of
 
+try:
+    from mannerly.url._patterns import folded as _folded
+except ImportError:
+
+    def _folded(shape: str, /) -> str | None:
+        return None
+
+
 _NUMBERED = re.compile(r"[0-9A-Za-z]*[0-9][0-9A-Za-z]*")
 _COUNTED = re.compile(r"([A-Za-z]*)[0-9]+")
 _LONGEST = 200
@@ -32,9 +40,15 @@ def pattern_of(url: str) -> str:
     if mark:
         names = {part.partition("=")[0] for part in query.split("&")}
         shape += "?" + "&".join(sorted(names))
-    return _NUMBERED.sub(_folded, shape)[:_LONGEST]
+    folded = _folded(shape)
+    return (folded if folded is not None else folded_plain(shape))[:_LONGEST]
 
 
-def _folded(match: re.Match[str]) -> str:
+def folded_plain(shape: str) -> str:
+    """What `_patterns.c` does, where it cannot."""
+    return _NUMBERED.sub(_fold, shape)
+
+
+def _fold(match: re.Match[str]) -> str:
     counted = _COUNTED.fullmatch(match[0])
     return f"{counted[1]}0" if counted else "*"

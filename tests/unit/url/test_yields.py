@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from mannerly.errors import UrlError
 from mannerly.url import canonical
-from mannerly.url.patterns import pattern_of
+from mannerly.url.patterns import folded_plain, pattern_of
 from mannerly.url.variants import DistinctCount, QueryVariants
 from mannerly.url.yields import LEAVE_OUT, NEW, PROVEN, PUT_OFF, REPEATS, Gave, Standing, YieldGuard
+from tests.compiled import compiled_part
 
 SITE = "example.org"
 
@@ -36,6 +37,12 @@ def page(number: int, kind: str = "calendar") -> str:
 def test_patterns(path: str, pattern: str) -> None:
     assert pattern_of(f"https://example.org{path}") == f"example.org{pattern}"
     assert pattern_of(f"http://shop7.example.org:81{path}") == f"shop0.example.org{pattern}"
+
+
+@given(st.text(st.sampled_from("aZ09-_./?&=%\u2026\u00e9"), max_size=30))
+def test_numbers_are_folded_alike(shape: str) -> None:
+    folded = compiled_part("url._patterns").folded(shape)
+    assert folded in ([folded_plain(shape)] if shape.isascii() else [None])
 
 
 @given(st.text(max_size=300))
