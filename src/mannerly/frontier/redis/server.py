@@ -42,7 +42,7 @@ def look(connection: Connection) -> Server:
     facts = {name: value for name, _, value in lines}
     return Server(
         major=int(facts["redis_version"].partition(".")[0]),
-        mode=facts.get("redis_mode", "standalone"),
+        mode=facts.get("redis_mode") or facts.get("server_mode", "standalone"),  # Valkey: server_
         run_id=facts["run_id"],
         has_log=facts.get("aof_enabled") == "1",
         fsync=fsync[1].decode() if isinstance(fsync, list) and fsync else "",
