@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 from mannerly.errors import ConfigError, FrontierError, SchemaError
 from mannerly.frontier.conformance.shapes import Worker, names, released, settled, url
 from mannerly.frontier.contract import Added, WriterState
-from mannerly.frontier.redis import TimeOuts
+from mannerly.frontier.redis import TimeOuts, link
 from mannerly.frontier.redis.cluster import CRAWL, slots_of
 from mannerly.frontier.redis.packing import bucket_of
 from mannerly.model import Lease
@@ -220,6 +221,33 @@ async def test_a_master_that_hangs_is_not_waited_for_long(cluster: RedisCluster,
             os.kill(master.pid, signal.SIGCONT)
         assert (await frontier.stats()).urls_pending == 100
     cluster.wait_until(master, b"master_link_status:up", "INFO")
+
+
+async def test_a_replica_that_is_in_step_again_is_waited_for_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was killed and is back at once has no replica in the first moments."""
+    monkeypatch.setattr(link, "LOOK_AGAIN_S", 0.1)
+    with RedisCluster(1, 1) as small:
+        async with opened(small.url, name, SHORT) as frontier:
+            await frontier.add([url("a.example", 1)])
+            master = small.nodes[0]
+            assert waits(master) > 0
+            master.crash()
+            await until_done(frontier)
+            small.wait_until(master, b",state=online,", "INFO")
+            before = waits(master)
+            give_up_at = time.monotonic() + 10
+            while waits(master) == before:
+                assert time.monotonic() < give_up_at, "what it acknowledges no replica has"
+                await frontier.add([url("a.example", 2)])
+
+
+def waits(server: RedisServer) -> int:
+    """How often it was asked whether a replica has something, too."""
+    told: bytes = server.execute("INFO", "commandstats")
+    found = re.search(rb"cmdstat_wait:calls=(\d+)", told)
+    return int(found[1]) if found else 0
 
 
 async def test_a_master_that_is_killed_under_load(

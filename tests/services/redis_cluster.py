@@ -17,7 +17,11 @@ from mannerly.frontier.redis.connection import Connection, TimeOuts
 from tests.services.redis import START_WITHIN_S, USUAL, RedisServer, free_port
 
 MASTERS = 3
-SETTINGS = {"cluster_enabled": "yes", "cluster_node_timeout": "3000"}
+SETTINGS = {
+    "cluster_enabled": "yes",
+    "cluster_node_timeout": "3000",
+    "repl_diskless_sync_delay": "0",  # a master waits else 5 s for more replicas than one
+}
 
 
 class RedisCluster:
@@ -54,7 +58,9 @@ class RedisCluster:
             node.execute("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
         self._meet(*self.nodes[1:])
         for master, replica in zip(masters, replicas, strict=False):
-            replica.execute("CLUSTER", "REPLICATE", master.execute("CLUSTER", "MYID"))
+            id_ = master.execute("CLUSTER", "MYID")
+            self.wait_until(replica, id_, "CLUSTER", "NODES")  # they have met, but not spoken
+            replica.execute("CLUSTER", "REPLICATE", id_)
         for node in self.nodes:
             self.wait_until(node, b"cluster_state:ok", "CLUSTER", "INFO")
         for node in replicas:

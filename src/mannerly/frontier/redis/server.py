@@ -52,6 +52,12 @@ def look(connection: Connection) -> Server:
     )
 
 
+def has_replica(info: bytes) -> bool:
+    """One that has all that its master had a moment ago; from `INFO replication`."""
+    told = info.splitlines()
+    return any(line.startswith(b"slave") and b",state=online," in line for line in told)
+
+
 def refuse_unfit(server: Server, where: str, *, is_cluster: bool = False) -> None:
     """`ConfigError` for a server that cannot hold a crawl at all."""
     if server.major < OLDEST:

@@ -6,7 +6,7 @@ from redis import exceptions
 from mannerly.errors import ConfigError, FrontierError, FrontierMisuseError
 from mannerly.frontier.redis.connection import Connection, TimeOuts
 from mannerly.frontier.redis.library import library
-from mannerly.frontier.redis.server import Server, dangers, refuse_unfit
+from mannerly.frontier.redis.server import Server, dangers, has_replica, refuse_unfit
 from mannerly.frontier.redis.trouble import in_our_words, is_elsewhere
 
 SAFE = Server(7, "standalone", "id", has_log=True, fsync="always", eviction="noeviction")
@@ -94,6 +94,14 @@ def test_dangers(server: Server, words: list[str]) -> None:
     found = dangers(server)
     assert len(found) == len(words)
     assert all(word in danger for word, danger in zip(words, found, strict=True))
+
+
+def test_a_replica_that_is_not_in_step_is_none() -> None:
+    told = b"role:master\r\nconnected_slaves:%d\r\n%smaster_failover_state:no-failover\r\n"
+    replica = b"slave0:ip=127.0.0.1,port=7001,state=%s,offset=42,lag=1\r\n"
+    assert not has_replica(told % (0, b""))
+    assert not has_replica(told % (1, replica % b"wait_bgsave"))
+    assert has_replica(told % (1, replica % b"online"))
 
 
 def test_only_a_log_that_is_synced_each_time_is_durable() -> None:
