@@ -72,6 +72,12 @@ async def all_rows(url: str) -> list[tuple[str, int]]:
     return found
 
 
+async def rows_in(url: str) -> int:
+    """Also where no crawl was created."""
+    async with opened(url) as frontier:
+        return sum([len(rows) async for rows in exported(frontier)])
+
+
 async def compared(source: str, target: str) -> dict[str, Any]:
     """Robots records are all shifted by the difference of the clocks; a site may rest longer."""
     left, arrived = await all_rows(source), await all_rows(target)
@@ -134,6 +140,7 @@ async def measured(
     moves = []
     for source, target in pairwise(places):
         killed = move(data, source, target, kill_after_s)
+        killed["rows_by_then"] = await rows_in(target)
         done = move(data, source, target)
         assert done["exit_code"] == 0, done
         is_last = target == places[-1]

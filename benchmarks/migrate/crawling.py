@@ -25,6 +25,9 @@ from mannerly.url import url_hash
 BATCH = 500
 URLS_A_VISIT = 3
 """So that a million of them are done soon."""
+VISIT_S = 5.0
+"""A lease is longer than the delay by the time that a visit may take, as those of a crawl are: one
+that is not given back lapses so long after it was asked for, not after the visit."""
 CLOCK = SystemClock()
 ROBOTS = b"User-agent: *\nDisallow: /private\n" * 8
 
@@ -72,7 +75,7 @@ class Crawl:
         done = sequence = 0
         while not pages or done < pages:
             leases, wait_s = await frontier.lease(
-                writer, BATCH, ttl_s=self._delay_s, urls_per_site=URLS_A_VISIT
+                writer, BATCH, ttl_s=self._delay_s + VISIT_S, urls_per_site=URLS_A_VISIT
             )
             if wait_s is None and not leases:
                 break

@@ -1,4 +1,5 @@
-"""Redis in trouble: killed, cut off, full, demoted, ill set up. Real servers and processes."""
+"""Redis and Valkey in trouble: killed, cut off, full, demoted, ill set up. Real servers and
+processes."""
 
 import asyncio
 import json
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis import exceptions
 
 from mannerly.clock import InlineExecutor, SystemClock
 from mannerly.errors import (
+    ConfigError,
     CrawlBusyError,
     CrawlExistsError,
     FrontierError,
@@ -28,7 +31,7 @@ from mannerly.frontier.redis import RedisFrontier, TimeOuts
 from mannerly.frontier.redis.connection import Connection
 from mannerly.model import Caps, NewUrl
 from tests.services.cutting_proxy import CuttingProxy
-from tests.services.redis import RedisServer
+from tests.services.redis import USUAL, VALKEY, RedisServer, free_port
 
 PROJECT = Path(__file__).parents[2]
 NUMBERS = count(1)
@@ -36,10 +39,15 @@ REST_S = 0.02
 SHORT = TimeOuts(connect_s=2, answer_s=2)
 
 
+@pytest.fixture(scope="module", params=dict.fromkeys((USUAL, VALKEY)))
+def program(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
+def server(program: str) -> Iterator[RedisServer]:
     """One that may be broken. Nothing that it acknowledged is lost."""
-    with RedisServer() as server:
+    with RedisServer(program) as server:
         yield server
 
 
@@ -174,8 +182,10 @@ async def test_a_silent_server_is_given_up(cut_off: Worker, proxy: CuttingProxy)
     assert time.monotonic() - begun_at < SHORT.answer_s + 2
 
 
-async def test_a_server_that_may_have_lost_leases_rests_as_long_as_the_longest(name: str) -> None:
-    with RedisServer(appendfsync="everysec") as forgetful:
+async def test_a_server_that_may_have_lost_leases_rests_as_long_as_the_longest(
+    program: str, name: str
+) -> None:
+    with RedisServer(program, appendfsync="everysec") as forgetful:
         async with opened(forgetful.url, name) as frontier:
             worker = await Worker.enlist(frontier)
             await frontier.add([url("a.example", 1), url("a.example", 2)])
@@ -201,6 +211,47 @@ async def test_a_server_whose_log_is_synced_goes_on_at_once(
     assert len(await worker.lease(1, ttl_s=60)) == 1
     server.crash()
     assert len(await worker.lease(2, ttl_s=60)) == 1
+
+
+async def test_a_server_that_still_loads_its_log_is_waited_for(program: str, name: str) -> None:
+    with RedisServer(program, key_load_delay="150") as slow:
+        async with opened(slow.url, name) as frontier:
+            await frontier.add([url(f"s{number}.example", 1) for number in range(1200)])
+            slow.kill()
+            slow.begin()
+            until_it_loads(slow)
+            with pytest.raises(FrontierError, match="still loads"):
+                await frontier.stats()
+            slow.wait()
+            await until_done(frontier)
+            assert (await frontier.stats()).urls_pending == 1200
+
+
+def until_it_loads(server: RedisServer) -> None:
+    give_up_at = time.monotonic() + 60
+    while time.monotonic() < give_up_at:
+        try:
+            server.execute("PING")
+        except exceptions.BusyLoadingError:
+            return
+        except exceptions.ConnectionError:
+            time.sleep(0.005)  # it does not listen yet
+        else:
+            break
+    pytest.fail("it has never been seen to load")
+
+
+async def until_done(frontier: RedisFrontier, within_s: float = 20) -> None:
+    """Until all servers answer again."""
+    give_up_at = time.monotonic() + within_s
+    while True:
+        try:
+            await frontier.stats()
+        except FrontierError:
+            assert time.monotonic() < give_up_at
+            await asyncio.sleep(0.05)
+        else:
+            return
 
 
 async def test_a_server_without_memory_takes_leases_back(
@@ -296,9 +347,9 @@ def connected_as(server: RedisServer, number: int) -> Connection:
 
 
 async def test_settings_that_would_lose_a_crawl_are_warned_of(
-    name: str, server: RedisServer, caplog: pytest.LogCaptureFixture
+    program: str, name: str, server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with RedisServer(appendonly="no", maxmemory_policy="allkeys-lru") as careless:
+    with RedisServer(program, appendonly="no", maxmemory_policy="allkeys-lru") as careless:
         async with opened(careless.url, name):
             pass
     said = [it.getMessage() for it in caplog.records if it.levelno == logging.WARNING]
@@ -309,6 +360,16 @@ async def test_settings_that_would_lose_a_crawl_are_warned_of(
     async with opened(server.url, name):
         pass
     assert caplog.records == []
+
+
+async def test_a_node_of_a_cluster_is_told_from_a_lone_server(program: str, name: str) -> None:
+    """Valkey has another name for its mode."""
+    with (
+        RedisServer(program, cluster_enabled="yes", cluster_port=str(free_port())) as node,
+        pytest.raises(ConfigError, match="mode cluster"),
+    ):
+        async with opened(node.url, name):
+            pass
 
 
 async def test_a_newer_layout_is_refused(server: RedisServer, name: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,12 +16,20 @@ import pytest
 from mannerly.errors import ConfigError, FrontierError, SchemaError
 from mannerly.frontier.conformance.shapes import Worker, names, released, settled, url
 from mannerly.frontier.contract import Added, WriterState
-from mannerly.frontier.redis import RedisFrontier, TimeOuts
+from mannerly.frontier.redis import TimeOuts, link
 from mannerly.frontier.redis.cluster import CRAWL, slots_of
 from mannerly.frontier.redis.packing import bucket_of
 from mannerly.model import Lease
-from tests.crash.test_redis import PROJECT, REST_S, judge, opened, visits_in, wait_for_more
-from tests.services.redis import RedisServer
+from tests.crash.test_redis import (
+    PROJECT,
+    REST_S,
+    judge,
+    opened,
+    until_done,
+    visits_in,
+    wait_for_more,
+)
+from tests.services.redis import USUAL, VALKEY, RedisServer
 from tests.services.redis_cluster import MASTERS, RedisCluster
 
 NUMBERS = count(1)
@@ -36,6 +45,13 @@ GOES_ON_WITHIN_S = 15.0
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RedisCluster]:
     with RedisCluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=dict.fromkeys((USUAL, VALKEY)))
+def pair(request: pytest.FixtureRequest) -> Iterator[RedisCluster]:
+    """Two masters and no replica, of each program: what they say of slots is not the same."""
+    with RedisCluster(2, 0, request.param) as cluster:
         yield cluster
 
 
@@ -75,28 +91,32 @@ async def test_slots_that_are_moved_under_load_cost_retries_only(
     urls = [url(f"s{number % 60}.example", number) for number in range(1800)]
     async with opened(cluster.url, name, SHORT) as frontier:
         await frontier.add(urls)
+    # The crawlers hear of it when it has something that is theirs.
+    new = cluster.join()
     with Visitors(cluster, name, tmp_path) as crawl:
         for part in (CRAWL, 3, 17):
             wait_for_more(crawl.outputs, 100)
-            cluster.move(name, another(cluster, cluster.master_of(name, part)), part)
+            to = another(cluster, cluster.master_of(name)) if part == CRAWL else new
+            cluster.move(name, to, part)
         assert crawl.end() == [0, 0, 0]
+        assert {cluster.master_of(name, part) for part in (3, 17)} == {new}
     judge(visits_in(crawl.outputs), urls)
 
 
 async def test_nothing_is_done_while_only_some_keys_have_been_moved(
-    cluster: RedisCluster, name: str
+    pair: RedisCluster, name: str
 ) -> None:
     *sites, new = in_bucket(5, 41)
-    async with opened(cluster.url, name, SHORT) as frontier:
+    async with opened(pair.url, name, SHORT) as frontier:
         worker = await Worker.enlist(frontier)
         await frontier.add([url(site, 1) for site in sites])
         leases = await worker.lease(2)
-        source, slot = cluster.master_of(name, 5), slots_of(name)[5]
-        to = another(cluster, source)
+        source, slot = pair.master_of(name, 5), slots_of(name)[5]
+        to = another(pair, source)
         ids = begin_to_move(source, to, slot)
         for part in (0, 10, 500):
             if part:
-                cluster.move_keys(source, to, slot, part)
+                pair.move_keys(source, to, slot, part)
             with pytest.raises(FrontierError, match=r"moving|a moment ago"):
                 await worker.commit(*(settled(it) for it in leases))
             worker.sequence -= 1
@@ -104,7 +124,7 @@ async def test_nothing_is_done_while_only_some_keys_have_been_moved(
                 await frontier.add([url(new, 1)])
         for node in (to, source):
             node.execute("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
-        assert cluster.master_of(name, 5) is to
+        assert pair.master_of(name, 5) is to
         parts = [part for it in leases for part in (settled(it), released(it, 0))]
         await until_done(frontier)
         assert await worker.commit(*parts) == frozenset()
@@ -164,19 +184,6 @@ async def test_a_commit_that_was_cut_off_is_refused_where_it_did_not_arrive(
         assert (await frontier.stats()).fetched == 2
 
 
-async def until_done(frontier: RedisFrontier, within_s: float = 20) -> None:
-    """Until all nodes answer again."""
-    give_up_at = time.monotonic() + within_s
-    while True:
-        try:
-            await frontier.stats()
-        except FrontierError:
-            assert time.monotonic() < give_up_at
-            await asyncio.sleep(0.05)
-        else:
-            return
-
-
 async def test_a_crawl_in_one_slot_is_refused(cluster: RedisCluster, name: str) -> None:
     """As it was once: its buckets would seem to be empty."""
     cluster.master_of(name).execute("HSET", f"{{mannerly:{name}}}:meta", "version", "1")
@@ -214,6 +221,33 @@ async def test_a_master_that_hangs_is_not_waited_for_long(cluster: RedisCluster,
             os.kill(master.pid, signal.SIGCONT)
         assert (await frontier.stats()).urls_pending == 100
     cluster.wait_until(master, b"master_link_status:up", "INFO")
+
+
+async def test_a_replica_that_is_in_step_again_is_waited_for_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was killed and is back at once has no replica in the first moments."""
+    monkeypatch.setattr(link, "LOOK_AGAIN_S", 0.1)
+    with RedisCluster(1, 1) as small:
+        async with opened(small.url, name, SHORT) as frontier:
+            await frontier.add([url("a.example", 1)])
+            master = small.nodes[0]
+            assert waits(master) > 0
+            master.crash()
+            await until_done(frontier)
+            small.wait_until(master, b",state=online,", "INFO")
+            before = waits(master)
+            give_up_at = time.monotonic() + 10
+            while waits(master) == before:
+                assert time.monotonic() < give_up_at, "what it acknowledges no replica has"
+                await frontier.add([url("a.example", 2)])
+
+
+def waits(server: RedisServer) -> int:
+    """How often it was asked whether a replica has something, too."""
+    told: bytes = server.execute("INFO", "commandstats")
+    found = re.search(rb"cmdstat_wait:calls=(\d+)", told)
+    return int(found[1]) if found else 0
 
 
 async def test_a_master_that_is_killed_under_load(

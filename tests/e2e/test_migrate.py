@@ -20,7 +20,7 @@ from mannerly.errors import (
     UsageError,
 )
 from mannerly.joining import check_directory
-from mannerly.migrating import Migrated, Place, migrate, undo
+from mannerly.migrating import Migrated, Place, Told, migrate, undo
 from mannerly.opening import existing_crawl
 from mannerly.simweb import judge, pages_among
 from mannerly.simweb.reach import reachable
@@ -87,7 +87,9 @@ def test_what_is_refused_changes_nothing(tmp_path: Path) -> None:
     refused(data, "mysql://user:secret@x/y", here, "mysql://user@x/y: sqlite:///PATH")
     refused(data, here, there, "there is a crawl in")
     assert not (tmp_path / "empty.db").exists()
-    asyncio.run(moved(data, here, empty))
+    progress: list[tuple[str, int, int]] = []
+    asyncio.run(moved(data, here, empty, lambda *it: progress.append(it)))
+    assert_goes_on(progress)
     refused(data, here, f"sqlite:///{tmp_path}/third.db", "was moved; go on with --db-url")
     gone = mannerly(*crawl, "--resume", "--data-dir", str(data))
     assert gone.returncode == 2
@@ -136,10 +138,21 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-async def moved(data: Path, source: str, target: str) -> Migrated:
+async def moved(data: Path, source: str, target: str, told: Told = lambda *_: None) -> Migrated:
     config = load({"data_dir": str(data)}, environ={})
     places = Place.of(source, "mannerly"), Place.of(target, "mannerly")
-    return await migrate(config, *places, lambda *_: None)
+    return await migrate(config, *places, told)
+
+
+def assert_goes_on(progress: list[tuple[str, int, int]]) -> None:
+    """As a bar shows it: two parts, each from its beginning to its end."""
+    assert list(dict.fromkeys(what for what, *_ in progress)) == ["carried over", "compared"]
+    for part in ("carried over", "compared"):
+        shown = [(done, total) for what, done, total in progress if what == part]
+        assert shown == sorted(set(shown)), "no step back"
+        assert len(shown) > 1
+        done, total = shown[-1]
+        assert done == total > 0
 
 
 async def taken_back(data: Path, source: str, target: str) -> None:

@@ -26,7 +26,7 @@ Play = Callable[[argparse.Namespace, Tell], Verdict]
 ALL = [
     *(f"kills --engine {engine}" for engine in ENGINES),
     *(f"pauses --engine {engine}" for engine in ENGINES),
-    "restarts",
+    *(f"restarts --engine {engine}" for engine in restarts.ENGINES),
     "cut",
     "cut --seconds 30",
     "cut --seconds 150",
@@ -75,8 +75,8 @@ def _parser() -> argparse.ArgumentParser:
                  lambda it, tell: kills.play(it.engine, it.kills, it.pages, tell))  # fmt: skip
     pause = fault("pauses", pauses.__doc__, "pauses-{engine}",
                   lambda it, tell: pauses.play(it.engine, it.count, it.crawlers, tell))  # fmt: skip
-    restart = fault("restarts", restarts.__doc__, "restarts",
-                    lambda it, tell: restarts.play(it.count, tell))  # fmt: skip
+    restart = fault("restarts", restarts.__doc__, "restarts-{engine}",
+                    lambda it, tell: restarts.play(it.engine, it.count, tell))  # fmt: skip
     cutting = fault("cut", cut.__doc__, "cut-{seconds}",
                     lambda it, tell: cut.play(it.seconds, tell))  # fmt: skip
     setting = fault("clock", clock.__doc__, "clock", lambda it, tell: clock.play(it.pages, tell))
@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     kill.add_argument("--pages", type=int, default=10_000)
     pause.add_argument("--count", type=int, default=20)
     pause.add_argument("--crawlers", type=int, default=11, help="one of them is never stopped")
+    restart.add_argument("--engine", choices=restarts.ENGINES, default="postgres")
     restart.add_argument("--count", type=int, default=10)
     cutting.add_argument("--seconds", type=int, default=60)
     setting.add_argument("--pages", type=int, default=1000)

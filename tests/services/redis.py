@@ -1,5 +1,6 @@
 """A private Redis for tests: a real server in a temporary folder, on a free port of 127.0.0.1. Its
-log is synced before each answer, as a crawl should have it.
+log is synced before each answer, as a crawl should have it. With REDIS_SERVER=valkey-server in the
+environment it is a Valkey, wherever no program is named.
 
 `shared()` is one server for the whole test session: another name per crawl is cheap. A test that
 breaks its server starts one of its own. It ends with the process that started it.
@@ -7,6 +8,7 @@ breaks its server starts one of its own. It ends with the process that started i
 
 import atexit
 import functools
+import os
 import shutil
 import signal
 import socket
@@ -23,6 +25,9 @@ from mannerly.frontier.redis.connection import Connection, TimeOuts
 
 START_WITHIN_S = 60.0
 
+REDIS, VALKEY = "redis-server", "valkey-server"
+USUAL = os.environ.get("REDIS_SERVER", REDIS)
+
 CONFIGURATION = {
     "bind": "127.0.0.1",
     "save": "",
@@ -37,8 +42,9 @@ CONFIGURATION = {
 class RedisServer:
     """`with RedisServer() as server: Connection(server.url, ...)`."""
 
-    def __init__(self, **settings: str) -> None:
+    def __init__(self, program: str = USUAL, /, **settings: str) -> None:
         """`settings` go over `CONFIGURATION`, with _ for -."""
+        self._program = _found(program)
         self._folder = Path(tempfile.mkdtemp(prefix="mannerly-redis-"))
         self._log = self._folder / "server.log"
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,13 +66,11 @@ class RedisServer:
 
     def start(self) -> None:
         """Start and wait until it takes connections and has loaded its data."""
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", _binary(), str(self._folder / "redis.conf")],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C in a terminal is for the tests, not for it
-            )
+        self.begin()
+        self.wait()
+
+    def wait(self) -> None:
+        assert self._process is not None
         give_up_at = time.monotonic() + START_WITHIN_S
         while True:
             try:
@@ -74,10 +78,20 @@ class RedisServer:
             except (exceptions.RedisError, OSError):
                 if self._process.poll() is not None or time.monotonic() > give_up_at:
                     said = self._log.read_text("utf-8", "replace")[-2000:]
-                    raise RuntimeError(f"Redis did not start: {said}") from None
+                    raise RuntimeError(f"{self._program} did not start: {said}") from None
                 time.sleep(0.02)
             else:
                 return
+
+    def begin(self) -> None:
+        """Start it, and do not wait."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", self._program, str(self._folder / "redis.conf")],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C in a terminal is for the tests, not for it
+            )
 
     def kill(self) -> None:
         """kill -9: whatever it had not written is gone."""
@@ -128,19 +142,19 @@ class RedisServer:
 
 
 @functools.cache
-def shared() -> RedisServer:
+def shared(program: str = USUAL) -> RedisServer:
     """The server of this test session, started at first use and removed when Python ends. It is
     never killed, so its log is synced once a second."""
-    server = RedisServer(appendfsync="everysec")
+    server = RedisServer(program, appendfsync="everysec")
     atexit.register(server.remove)
     server.start()
     return server
 
 
-def _binary() -> str:
-    found = shutil.which("redis-server")
+def _found(program: str) -> str:
+    found = shutil.which(program)
     if found is None:
-        raise RuntimeError("redis-server is missing; run tools/services to install Redis")
+        raise RuntimeError(f"{program} is missing; run tools/services to install it")
     return found
 
 

@@ -14,29 +14,39 @@ from redis import exceptions
 from mannerly.dburl import node_url
 from mannerly.frontier.redis.cluster import CRAWL, SLOTS, Nodes, slots_of, tag_of
 from mannerly.frontier.redis.connection import Connection, TimeOuts
-from tests.services.redis import START_WITHIN_S, RedisServer, free_port
+from tests.services.redis import START_WITHIN_S, USUAL, RedisServer, free_port
 
 MASTERS = 3
-SETTINGS = {"cluster_enabled": "yes", "cluster_node_timeout": "3000"}
+SETTINGS = {
+    "cluster_enabled": "yes",
+    "cluster_node_timeout": "3000",
+    "repl_diskless_sync_delay": "0",  # a master waits else 5 s for more replicas than one
+}
 
 
 class RedisCluster:
     """`with RedisCluster() as cluster: RedisFrontier(cluster.url, ...)`."""
 
-    def __init__(self, masters: int = MASTERS, replicas: int = 1, /, **settings: str) -> None:
+    def __init__(
+        self, masters: int = MASTERS, replicas: int = 1, program: str = USUAL, /, **settings: str
+    ) -> None:
         """`replicas` of each (none or one). `settings` as those of `RedisServer`, for all nodes."""
         self._masters = masters
+        self._program = program
         self._replicas = masters * replicas
         self._stack = ExitStack()
-        # A node's second port is else its first and 10,000, which may be no port.
-        self.nodes = [
-            RedisServer(**{**SETTINGS, **settings}, cluster_port=str(free_port()))
-            for _ in range(self._masters + self._replicas)
-        ]
+        self._settings = {**SETTINGS, **settings}
+        self.nodes = [self._node() for _ in range(self._masters + self._replicas)]
+
+    def _node(self) -> RedisServer:
+        # Its second port is else its first and 10,000, which may be no port.
+        return RedisServer(self._program, **self._settings, cluster_port=str(free_port()))
 
     @property
     def url(self) -> str:
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+        """Names those that it began with."""
+        first = self.nodes[: self._masters + self._replicas]
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in first)
 
     def start(self) -> None:
         for node in self.nodes:
@@ -46,20 +56,33 @@ class RedisCluster:
         for number, node in enumerate(masters):
             node.execute("CLUSTER", "ADDSLOTSRANGE", edges[number], edges[number + 1] - 1)
             node.execute("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
-        for node in self.nodes[1:]:
-            port = node.settings["cluster-port"]
-            self.nodes[0].execute("CLUSTER", "MEET", "127.0.0.1", node.port, port)
-        for node in self.nodes:
-            known = b"cluster_known_nodes:%d\r" % len(self.nodes)
-            self.wait_until(node, known, "CLUSTER", "INFO")
+        self._meet(*self.nodes[1:])
         for master, replica in zip(masters, replicas, strict=False):
-            replica.execute("CLUSTER", "REPLICATE", master.execute("CLUSTER", "MYID"))
+            id_ = master.execute("CLUSTER", "MYID")
+            self.wait_until(replica, id_, "CLUSTER", "NODES")  # they have met, but not spoken
+            replica.execute("CLUSTER", "REPLICATE", id_)
         for node in self.nodes:
             self.wait_until(node, b"cluster_state:ok", "CLUSTER", "INFO")
         for node in replicas:
             self.wait_until(node, b"master_link_status:up", "INFO")
         for node in masters[: len(replicas)]:
             self.wait_until(node, b"connected_slaves:1", "INFO")
+
+    def join(self) -> RedisServer:
+        """A master more, which has no slots yet."""
+        node = self._stack.enter_context(self._node())
+        self.nodes.append(node)
+        self._meet(node)
+        self.wait_until(node, b"cluster_state:ok", "CLUSTER", "INFO")
+        return node
+
+    def _meet(self, *nodes: RedisServer) -> None:
+        for node in nodes:
+            port = node.settings["cluster-port"]
+            self.nodes[0].execute("CLUSTER", "MEET", "127.0.0.1", node.port, port)
+        known = b"cluster_known_nodes:%d\r" % len(self.nodes)
+        for node in self.nodes:
+            self.wait_until(node, known, "CLUSTER", "INFO")
 
     def wait_until(self, node: RedisServer, words: bytes, *command: str) -> None:
         """Until a node says so."""

@@ -6,8 +6,9 @@ from pathlib import Path
 from mannerly.frontier.conformance.engine import Engine
 from mannerly.frontier.contract import Frontier
 from tests.conformance.frontier import postgres_engine, redis_engine, sqlite_engine
+from tests.services.redis import VALKEY
 
-NAMES = ["sqlite", "postgres", "redis", "redis-cluster"]
+NAMES = ["sqlite", "postgres", "redis", "redis-cluster", "valkey"]
 
 OPENER = f"{__name__}:open_at"
 
@@ -23,6 +24,8 @@ def make(name: str, folder: Path) -> Engine:
             return redis_engine.RedisEngine(folder)
         case "redis-cluster":
             return redis_engine.RedisEngine(folder, is_cluster=True)
+        case "valkey":
+            return redis_engine.RedisEngine(folder, VALKEY)
         case _:
             raise ValueError(f"no engine {name}")
 

@@ -1,5 +1,5 @@
-"""Redis under the suite: a name per crawl on one real server, and a server's clock that stands
-still until it is moved."""
+"""Redis or Valkey under the suite: a name per crawl on one real server, and a server's clock that
+stands still until it is moved."""
 
 import random
 from collections.abc import AsyncIterator, Sequence
@@ -15,7 +15,7 @@ from mannerly.frontier.redis.library import library
 from mannerly.model import Caps
 from tests.conformance.frontier.movable_clock import MovableClock
 from tests.services import redis_cluster
-from tests.services.redis import shared
+from tests.services.redis import USUAL, shared
 
 _NUMBERS = count(1)
 
@@ -31,10 +31,11 @@ end
 class RedisEngine:
     """On a server, or (`is_cluster`) in a Cluster of six."""
 
-    def __init__(self, folder: Path, *, is_cluster: bool = False) -> None:
-        """`folder` is not used: a server keeps its data itself."""
+    def __init__(self, folder: Path, program: str = USUAL, *, is_cluster: bool = False) -> None:
+        """`folder` is not used: a server keeps its data itself. `program` is that of one server."""
         self._cluster = redis_cluster.shared() if is_cluster else None
-        self._url = self._cluster.url if self._cluster else shared().url
+        self._servers = self._cluster.nodes if self._cluster else [shared(program)]
+        self._url = self._cluster.url if self._cluster else self._servers[0].url
         self._functions = library(CLOCK, in_cluster=is_cluster)
         self._name = f"crawl_{next(_NUMBERS)}"
         self._clock = MovableClock()
@@ -63,7 +64,7 @@ class RedisEngine:
         if self._cluster:
             self._cluster.set_in_each(self._name, "movable", self._ms)
         else:
-            shared().execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
+            self._servers[0].execute("SET", f"{{mannerly:{self._name}}}:movable", self._ms)
 
     async def restart(self, away_s: float) -> None:
         """The server was away; this machine's clock is another one, too."""
@@ -74,8 +75,7 @@ class RedisEngine:
         return f"redis:{self._name}:{self._url}"
 
     def connections(self) -> int | None:
-        servers = self._cluster.nodes if self._cluster else [shared()]
-        return sum(it.connections(f"mannerly-{self._name}") for it in servers)
+        return sum(it.connections(f"mannerly-{self._name}") for it in self._servers)
 
     def old_versions(self) -> Sequence[OldVersion]:
         """None yet: the first layout is the newest."""

@@ -4,6 +4,7 @@ What it acknowledges a replica can vouch for, too, where there is one that keeps
 """
 
 import logging
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,11 @@ log = logging.getLogger(__name__)
 
 REPLICA_MS = 1000
 """How long a replica has to take what its master has done. One that needs longer is not waited for
-again, until there is another connection."""
+again, until it is looked for anew."""
+
+LOOK_AGAIN_S = 10.0
+"""How often a master that no replica kept up with is asked whether one does now: after a restart of
+either of them it takes some seconds."""
 
 
 class Link:
@@ -34,7 +39,11 @@ class Link:
         """Its clock is not the crawl's: it was set, or is another machine's."""
         self._library = library
         self._where = where
+        self._wants_replica = False
         self._waits = False
+        self._look_at = 0.0
+        self._more: list[Sequence[Part]] = []
+        """What was asked behind the commands that were given."""
         self._expected = 0
         self._broken: Exception | None = None
         self._connection = Connection(address, f"mannerly-{name}", limits)
@@ -45,8 +54,10 @@ class Link:
             raise
 
     def wait_for_replica(self) -> None:
-        """From now on, if there is one."""
+        """From now on, whenever there is one."""
+        self._wants_replica = True
         self._waits = self.server.replicas > 0
+        self._look_at = time.monotonic() + LOOK_AGAIN_S
 
     def asked_first(self, command: Sequence[Part]) -> Any:
         """Ask a server that may not have the functions yet: they are loaded then."""
@@ -61,9 +72,13 @@ class Link:
     def send(self, commands: Sequence[Sequence[Part]]) -> None:
         """To be followed by `receive`, which tells if it failed."""
         self._expected = len(commands)
-        wait = [("WAIT", 1, REPLICA_MS)] if self._waits else []
+        self._more = []
+        if self._waits:
+            self._more = [("WAIT", 1, REPLICA_MS)]
+        elif self._wants_replica and time.monotonic() >= self._look_at:
+            self._more = [("INFO", "replication")]
         try:
-            self._connection.send([*commands, *wait])
+            self._connection.send([*commands, *self._more])
         except (exceptions.RedisError, OSError) as exc:
             self._broken = exc
 
@@ -73,17 +88,26 @@ class Link:
         try:
             if self._broken is not None:
                 raise self._broken
-            replies = self._connection.receive(self._expected + self._waits)
+            replies = self._connection.receive(self._expected + len(self._more))
         except (exceptions.RedisError, OSError) as exc:
             return [exc] * self._expected
-        if self._waits and replies.pop() == 0:
+        if self._more:
+            self._heed(replies.pop())
+        return [*replies]
+
+    def _heed(self, reply: Reply) -> None:
+        """What was said of replicas."""
+        if not self._waits:
+            self._waits = isinstance(reply, bytes) and server.has_replica(reply)
+            self._look_at = time.monotonic() + LOOK_AGAIN_S
+        elif reply == 0:
             self._waits = False
+            self._look_at = time.monotonic() + LOOK_AGAIN_S
             log.warning(
-                "%s: no replica keeps up with the master; what it acknowledges from now on may be "
-                "lost if it fails",
+                "%s: no replica keeps up with the master; what it acknowledges may be lost if it "
+                "fails, until one does",
                 self._where,
             )
-        return [*replies]
 
     def ask(self, command: Sequence[Part]) -> Any:
         """One command; its answer, for which no replica vouches."""

@@ -42,7 +42,7 @@ def look(connection: Connection) -> Server:
     facts = {name: value for name, _, value in lines}
     return Server(
         major=int(facts["redis_version"].partition(".")[0]),
-        mode=facts.get("redis_mode", "standalone"),
+        mode=facts.get("redis_mode") or facts.get("server_mode", "standalone"),  # Valkey: server_
         run_id=facts["run_id"],
         has_log=facts.get("aof_enabled") == "1",
         fsync=fsync[1].decode() if isinstance(fsync, list) and fsync else "",
@@ -50,6 +50,12 @@ def look(connection: Connection) -> Server:
         was_replica=bool(facts.get("master_replid2", "").strip("0")),
         replicas=int(facts.get("connected_slaves", "0")),
     )
+
+
+def has_replica(info: bytes) -> bool:
+    """One that has all that its master had a moment ago; from `INFO replication`."""
+    told = info.splitlines()
+    return any(line.startswith(b"slave") and b",state=online," in line for line in told)
 
 
 def refuse_unfit(server: Server, where: str, *, is_cluster: bool = False) -> None:

@@ -23,7 +23,7 @@ from mannerly.frontier.redis.library import Library
 from mannerly.frontier.redis.link import Link
 from mannerly.frontier.redis.links import Links, by_address
 from mannerly.frontier.redis.packing import BUCKETS
-from mannerly.frontier.redis.trouble import ELSEWHERE, NO_FUNCTION, NOT_ALL_HERE, in_our_words
+from mannerly.frontier.redis.trouble import in_our_words, is_elsewhere
 from mannerly.timing import Timings
 
 __all__ = ["NOW", "Answer", "Batch", "Covered", "Session"]
@@ -160,9 +160,7 @@ class Session:
         look from the start."""
         if not isinstance(reply, exceptions.RedisError | OSError):
             return reply
-        told = str(reply)
-        elsewhere = isinstance(reply, ELSEWHERE) or NO_FUNCTION in told or NOT_ALL_HERE in told
-        if elsewhere or not isinstance(reply, exceptions.ResponseError):
+        if is_elsewhere(reply) or not isinstance(reply, exceptions.ResponseError):
             self._links.lose(link)
         error = in_our_words(self.where, reply)
         error.__cause__ = reply

@@ -12,17 +12,22 @@ MISUSE = "MISUSE "
 
 NO_FUNCTION = "Function not found"
 
-NOT_ALL_HERE = "access a non local key"
-"""What a function says that begins while some keys that it needs are on another node."""
+_SAID_IN_FUNCTIONS = {
+    "access a non local key": "MOVING",
+    "during rehashing of the slot": "MOVING",
+    "access a slot not served": "CLUSTERDOWN",
+    "while the cluster is down": "CLUSTERDOWN",
+}
+"""What a function is told that begins while keys that it needs are on another node, or nowhere. It
+has no code of its own; the second and the third are Valkey's."""
 
-ELSEWHERE = (
+_ELSEWHERE = (
     exceptions.ReadOnlyError,
     exceptions.MovedError,
     exceptions.AskError,
     exceptions.TryAgainError,
     exceptions.ClusterDownError,
 )
-"""Answers of a server that has not, or no longer, or not yet the whole crawl."""
 
 _ADVICE = (
     (
@@ -67,12 +72,23 @@ _ADVICE = (
 """What the server's answer begins with (or holds), and what to do."""
 
 
+def is_elsewhere(exc: Exception) -> bool:
+    """The server has not, or no longer, or not yet the whole crawl, or not our functions."""
+    said = str(exc)
+    return (
+        isinstance(exc, _ELSEWHERE)
+        or NO_FUNCTION in said
+        or any(words in said for words in _SAID_IN_FUNCTIONS)
+    )
+
+
 def in_our_words(where: str, exc: Exception) -> MannerlyError:
     """What a caller is told. `where`: the server, without its password."""
     said = str(exc).strip().partition("\n")[0]
     if said.startswith(MISUSE):
         return FrontierMisuseError(said.removeprefix(MISUSE))
-    kind = "MOVING" if NOT_ALL_HERE in said else _KINDS.get(type(exc), "")
+    kinds = (kind for words, kind in _SAID_IN_FUNCTIONS.items() if words in said)
+    kind = next(kinds, _KINDS.get(type(exc), ""))
     for word, advice in _ADVICE:
         if word == kind or said.startswith(word) or (word[0].islower() and word in said):
             return FrontierError(f"{where}: {advice}")

@@ -6,8 +6,8 @@ from redis import exceptions
 from mannerly.errors import ConfigError, FrontierError, FrontierMisuseError
 from mannerly.frontier.redis.connection import Connection, TimeOuts
 from mannerly.frontier.redis.library import library
-from mannerly.frontier.redis.server import Server, dangers, refuse_unfit
-from mannerly.frontier.redis.trouble import in_our_words
+from mannerly.frontier.redis.server import Server, dangers, has_replica, refuse_unfit
+from mannerly.frontier.redis.trouble import in_our_words, is_elsewhere
 
 SAFE = Server(7, "standalone", "id", has_log=True, fsync="always", eviction="noeviction")
 
@@ -29,8 +29,22 @@ SAFE = Server(7, "standalone", "id", has_log=True, fsync="always", eviction="noe
         (exceptions.AskError("866 127.0.0.1:7001"), "is moving a part"),
         (exceptions.TryAgainError("Multiple keys request during rehashing"), "is moving a part"),
         (
-            exceptions.ResponseError("ERR Script attempted to access a non local key in a cluster"),
+            exceptions.ResponseError("Script attempted to access a non local key in a cluster"),
             "is moving a part",
+        ),
+        (
+            exceptions.ResponseError(
+                "Unable to execute command 'mget' in script because undeclared"
+                " keys were accessed during rehashing of the slot"
+            ),
+            "is moving a part",
+        ),
+        (exceptions.ResponseError("Script attempted to access a slot not served"), "no master"),
+        (
+            exceptions.ResponseError(
+                "Script attempted to execute a command while the cluster is down"
+            ),
+            "no master",
         ),
         (exceptions.ClusterDownError("Hash slot not served"), "no master"),
         (exceptions.ResponseError("ERR something else"), "Redis says ERR something else"),
@@ -41,6 +55,20 @@ def test_what_to_do(exc: Exception, advice: str) -> None:
     assert isinstance(said, FrontierError)
     assert str(said).startswith("redis://cache.example/0: ")
     assert advice in str(said)
+
+
+def test_who_has_the_crawl_is_asked_again_where_a_server_has_not_all_of_it() -> None:
+    for words in (
+        "Script attempted to access a non local key in a cluster node",
+        "because undeclared keys were accessed during rehashing of the slot",
+        "Script attempted to access a slot not served",
+        "Script attempted to execute a command while the cluster is down",
+        "Function not found",
+    ):
+        assert is_elsewhere(exceptions.ResponseError(words))
+    assert is_elsewhere(exceptions.ReadOnlyError("You can't write against a read only replica."))
+    assert not is_elsewhere(exceptions.OutOfMemoryError("command not allowed"))
+    assert not is_elsewhere(exceptions.ResponseError("MISUSE writer 3 was retired"))
 
 
 def test_a_functions_own_refusal_is_misuse() -> None:
@@ -66,6 +94,14 @@ def test_dangers(server: Server, words: list[str]) -> None:
     found = dangers(server)
     assert len(found) == len(words)
     assert all(word in danger for word, danger in zip(words, found, strict=True))
+
+
+def test_a_replica_that_is_not_in_step_is_none() -> None:
+    told = b"role:master\r\nconnected_slaves:%d\r\n%smaster_failover_state:no-failover\r\n"
+    replica = b"slave0:ip=127.0.0.1,port=7001,state=%s,offset=42,lag=1\r\n"
+    assert not has_replica(told % (0, b""))
+    assert not has_replica(told % (1, replica % b"wait_bgsave"))
+    assert has_replica(told % (1, replica % b"online"))
 
 
 def test_only_a_log_that_is_synced_each_time_is_durable() -> None:
