@@ -1,0 +1,110 @@
+"""The benchmarks of growth in small: that they run, and that windows hold what they say."""
+
+import json
+import subprocess
+import sys
+import zlib
+from http.client import HTTPConnection
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from benchmarks.crawl.latency import ratio
+from benchmarks.growth.__main__ import windows_of
+from benchmarks.growth.preloaded import State
+from benchmarks.growth.watching import Sample, window
+from benchmarks.web import endless
+
+FOLDERS = 4
+
+
+def told(module: str, *words: str) -> Any:
+    command = [sys.executable, "-m", module, "--folders", str(FOLDERS), *words]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def sample(pages: int, cpu_s: float, **more: Any) -> Sample:
+    return Sample(pages=pages, fetched=pages, cpu_s=cpu_s, scaled_s=cpu_s / 2, **more)
+
+
+def test_a_window_is_what_was_spent_between_its_samples() -> None:
+    samples = [
+        sample(0, 5.0),
+        sample(90, 6.0, urls=2_000, settled=90, stages_s={"parse": 1.0}),
+        sample(110, 6.1, urls=2_400, settled=110, rss_bytes=2**20, stages_s={"parse": 1.02}),
+        sample(210, 6.2, urls=4_400, settled=211, rss_bytes=2**21, stages_s={"parse": 1.12}),
+        sample(900, 99.0),
+    ]
+    found: Any = window(samples, 100, 200)
+    assert (found["from_pages"], found["to_pages"]) == (90, 210)
+    assert (found["cpu_ms_per_page"], found["scaled_cpu_ms_per_page"]) == (1.667, 0.833)
+    assert (found["new_urls_per_page"], found["urls_pending"]) == (20.0, 4_189)
+    assert found["scaled_stages_ms_per_page"]["parse"] == 0.5
+    assert found["rss_mb"] == 1.0
+
+
+def test_a_window_that_the_crawl_did_not_fill_ends_with_it() -> None:
+    found: Any = window([sample(10, 1.0), sample(30, 1.1)], 10, 1_000)
+    assert (found["to_pages"], found["cpu_ms_per_page"]) == (30, 5.0)
+
+
+def test_windows_follow_each_other_to_the_end() -> None:
+    found = windows_of(1_000_000)
+    assert found[0] == (7_500, 12_500)
+    assert found[-1] == (900_000, 1_000_000)
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
+
+
+def test_a_state_is_read_as_it_is_written() -> None:
+    assert State.parsed("1Mx50") == State(1_000_000, 50)
+    assert State.parsed("10kx50").urls == 500_000
+
+
+def test_pages_per_cpu_second_are_the_reverse_of_costs() -> None:
+    assert ratio({"cost": 0.9}, {"cost": 1.0}, "cost") == 0.9
+
+
+def test_no_two_files_name_the_same_new_pages() -> None:
+    fresh = [
+        href for key in range(100) for href in endless.hrefs(key, 50) if href.startswith("/section")
+    ]
+    assert len(set(fresh)) == len(fresh) == 100 * endless.FRESH
+
+
+def test_whatever_is_asked_for_there_is_a_page_and_always_the_same(tmp_path: Path) -> None:
+    place = endless.written(3, tmp_path / "webs", FOLDERS)
+    for latency_s in (0.0, 0.01):
+        with endless.served(place, tmp_path / "nginx", latency_s=latency_s) as serving:
+
+            def asked(host: str, target: str, address: str = serving.address) -> tuple[int, bytes]:
+                connection = HTTPConnection(address)
+                connection.request("GET", target, headers={"Host": host})
+                answer = connection.getresponse()
+                body = answer.read()
+                connection.close()
+                return answer.status, body
+
+            pages = {asked(f"{n}.test", f"/{n}?a={n}") for n in range(40)}
+            assert {status for status, _ in pages} == {200}
+            assert len(pages) > FOLDERS
+            assert all(zlib.decompress(body, 31).startswith(b"<!DOCTYPE") for _, body in pages)
+            assert asked("a.test", "/b") == asked("a.test", "/b")
+            robots = {asked(f"{n}.test", "/robots.txt") for n in range(40)}
+            assert {status for status, _ in robots} == {200, 404}
+
+
+def test_a_small_crawl_is_told_in_windows(tmp_path: Path) -> None:
+    found = told("benchmarks.growth", "--pages", "400", "--sites", "20", "--webs", str(tmp_path))
+    assert found["pages"] == 400
+    assert found["new_urls_per_page"] > 1
+    assert found["windows"][-1]["to_pages"] == 400
+    assert found["windows"][-1]["cpu_ms_per_page"] > 0
+
+
+def test_a_small_state_is_filled_crawled_and_filled_on(tmp_path: Path) -> None:
+    words = ["--states", "100x5,100x20", "--pages", "300", "--webs", str(tmp_path)]
+    small, large = told("benchmarks.growth.preloaded", *words)["states"]
+    assert small["begun_with_pending"] >= 500
+    assert large["begun_with_pending"] >= small["urls_pending"] + 1_500
+    assert large["sites"] == 100
+    assert large["peak_rss_mb"] >= large["peak_anon_mb"] > 0
