@@ -1,11 +1,16 @@
 """What does a page cost where every answer is late? Prints one JSON line.
 
-    python -m benchmarks.crawl.latency [--latency 0.2] [--workers 5000] [--sites 10000]
+    python -m benchmarks.crawl.latency [--latency 0.2,5] [--workers 5000] [--sites 10000]
                                        [--pages 60000] [--rounds 3] [--webs DIR]
 
-The same endless web by the same nginx without latency and with it, by turns. `ratio` is pages per
-CPU second with latency over those without, the median of the rounds' own ratios: start-up is left
-out, and so are the first pages, in which the visits that are to be in flight begin.
+The same endless web by nginx without latency and with it, by turns. `ratio` is pages per CPU second
+with latency over those without, the median of the rounds' own ratios: start-up is left out, and so
+are the first pages, in which the visits that are to be in flight begin.
+
+What is in flight is latency times pages a second, and what has come and waits for the CPU. With
+200 ms and one core that is a few hundred of the first; the crawler lowers its own limit where the
+second becomes so much that a visit waits for it longer than for the site. Thousands that really
+wait for their sites at once take latencies of seconds.
 """
 
 import argparse
@@ -26,7 +31,8 @@ Figures = dict[str, object]
 def main() -> None:
     options = _options()
     place = endless.written(WEB_SITES, options.webs, options.folders)
-    rounds: list[tuple[Figures, Figures]] = []
+    latencies = [0.0, *map(float, options.latency.split(","))]
+    rounds: list[list[Figures]] = []
     with tempfile.TemporaryDirectory() as name, telling(20_000) as told:
         scratch = Path(name)
         seeds = scratch / "seeds.txt"
@@ -44,35 +50,41 @@ def main() -> None:
             return window(samples, options.workers, int(options.pages * 0.95))
 
         for number in range(options.rounds):
-            if number % 2:  # who goes first, as a machine grows slower or faster in between
-                late = figures(options.latency)
-                rounds.append((figures(0.0), late))
-            else:
-                rounds.append((figures(0.0), figures(options.latency)))
-    ratios = [ratio(*it, "cpu_ms_per_page") for it in rounds]
-    scaled = [ratio(*it, "scaled_cpu_ms_per_page") for it in rounds]
+            # Who goes first, as a machine grows slower or faster in between.
+            order = latencies if number % 2 == 0 else latencies[::-1]
+            crawls = {latency_s: figures(latency_s) for latency_s in order}
+            rounds.append([crawls[latency_s] for latency_s in latencies])
     told_of = {
-        "latency_s": options.latency,
         "workers": options.workers,
         "sites": options.sites,
-        "ratio": statistics.median(ratios),
-        "scaled_ratio": statistics.median(scaled),
-        "ratios": ratios,
-        "scaled_ratios": scaled,
-        "at_once": [at_once for at_once, _ in rounds],
-        "late": [late for _, late in rounds],
+        "latencies": [
+            {"latency_s": latency_s, **compared(rounds, at)}
+            for at, latency_s in enumerate(latencies)
+        ],
     }
     print(json.dumps(told_of))
 
 
-def ratio(at_once: Figures, late: Figures, cost: str) -> float:
-    """Pages per CPU second of the late web over those of the other: the reverse of their costs."""
-    return round(float(str(at_once[cost])) / float(str(late[cost])), 3)
+def compared(rounds: list[list[Figures]], at: int) -> Figures:
+    """Pages per CPU second of one of each round's crawls over those of its first: the reverse of
+    what a page cost them."""
+
+    def ratios(cost: str) -> list[float]:
+        return [round(float(str(it[0][cost])) / float(str(it[at][cost])), 3) for it in rounds]
+
+    unscaled, scaled = ratios("cpu_ms_per_page"), ratios("scaled_cpu_ms_per_page")
+    return {
+        "ratio": statistics.median(unscaled),
+        "scaled_ratio": statistics.median(scaled),
+        "ratios": unscaled,
+        "scaled_ratios": scaled,
+        "crawls": [it[at] for it in rounds],
+    }
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.crawl.latency", description=__doc__)
-    parser.add_argument("--latency", type=float, default=0.2, help="seconds to every response")
+    parser.add_argument("--latency", default="0.2,5", help="seconds to every response")
     parser.add_argument("--workers", type=int, default=5_000, help="fetches in flight")
     parser.add_argument("--sites", type=int, default=10_000)
     parser.add_argument("--pages", type=int, default=60_000)

@@ -1,25 +1,27 @@
 """What does a page cost on top of tens of millions of URLs that wait? Prints one JSON line.
 
-    python -m benchmarks.growth.preloaded [--states 10kx50,1Mx10,1Mx50] [--pages 100000]
+    python -m benchmarks.growth.preloaded [--small 10kx50] [--states 1Mx10,1Mx50]
+                                          [--turn 50000] [--rounds 2] [--webs DIR]
 
 A state is so many sites with so many pending URLs each. A crawl is begun, its frontier filled (the
 first URL of each site through `add`, the rest straight into the tables), and gone on with for so
-many pages of an endless web (`benchmarks.web.endless`): all on, delay 0, one process, SQLite. A
-state with the sites of the one before grows out of it, crawled pages and all.
+many pages of an endless web (`benchmarks.web.endless`): all on, delay 0, one process, SQLite. Each
+state grows out of the one before, crawled pages and all.
 
 Every site is met for the first time, so that a robots.txt is read for every sixteen pages, which is
-what a lease brings. The smallest state is what the others are compared with: `growth` is the cost
-of a page over the cost there, both scaled by the machine's pace.
+what a lease brings. `growth` is what a page costs over one on a small state of the same kind
+(`--small`), on a copy of which a crawl goes on by turns with the large one.
 """
 
 import argparse
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,12 +30,10 @@ from benchmarks.crawl.webs import WRITTEN
 from benchmarks.frontier import bulk
 from benchmarks.frontier.engines import SqliteEngine
 from benchmarks.frontier.workload import fill
-from benchmarks.growth.watching import crawled, telling, window
+from benchmarks.growth.turns import Stopped, by_turns
 from benchmarks.web import endless
 
 SCHEME = "http"
-SKIPPED = 0.1
-"""The share of a run's pages that is not counted: its beginning."""
 Figures = dict[str, object]
 
 
@@ -54,26 +54,27 @@ class State(NamedTuple):
         return self.sites * self.urls_a_site
 
 
-class Crawl:
-    """A crawl that is filled and gone on with, by turns."""
+class Filled:
+    """A crawl whose frontier is filled, and gone on with in between."""
 
-    def __init__(self, folder: Path, sites: int, address: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, sites: int, options: Sequence[str]) -> None:
+        self.crawl = Stopped(folder, options)
         self._sites = sites
-        self._options = ["--connect-to", address, "--max-workers", "500"]
         self._filled = 0
-        self._pages = 1
         self._database = folder / "data" / "frontier.db"
         self._one_each_bytes = 0
+        self._begin()
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         """The crawl with its settings, and one page."""
-        seeds = self._folder / "seeds.txt"
+        folder, options = self.crawl
+        folder.mkdir()
+        seeds = folder / "seeds.txt"
         seeds.write_text(f"{endless.home(0)}\n")
         command = [
-            *MANNERLY, "crawl", "--data-dir", str(self._folder / "data"),
-            "--email", "bench@example.org", "--delay", "0", "--progress", "off",
-            "--processes", "1", "--seed-file", str(seeds), "--max-pages", "1", *self._options,
+            *MANNERLY, "crawl", "--data-dir", str(folder / "data"), "--email", "bench@example.org",
+            "--delay", "0", "--progress", "off", "--processes", "1", "--seed-file", str(seeds),
+            "--max-pages", "1", *options,
         ]  # fmt: skip
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
@@ -103,52 +104,39 @@ class Crawl:
             for batch in fill(self._sites, 0, 1, SCHEME):
                 await frontier.add(batch)
 
-    def go_on(self, pages: int) -> Figures:
-        self._pages += pages
-        words = ["--resume", "--max-pages", str(self._pages), *self._options]
-        with telling(20_000) as told:
-            samples = crawled(words, self._folder, told=told)
-        peaks = [json.loads(it.read_text()) for it in (self._folder / "stages").glob("*.json")]
-        return {
-            **window(samples, int(pages * SKIPPED), pages),
-            "begun_with_pending": samples[0].urls - samples[0].settled,
-            "first_lease_s": round(next(it.elapsed_s for it in samples if it.pages), 1),
-            "peak_rss_mb": round(sum(it["peak_rss_kb"] for it in peaks) / 1024, 1),
-            "peak_anon_mb": round(max(it.anon_bytes for it in samples) / 2**20, 1),
-        }
-
 
 def main() -> None:
     options = _options()
-    told: list[Figures] = []
-    states = [State.parsed(text) for text in options.states.split(",")]
-    for sites in dict.fromkeys(state.sites for state in states):
-        with tempfile.TemporaryDirectory(dir=options.scratch) as name:
-            scratch = Path(name)
+    with tempfile.TemporaryDirectory(dir=options.scratch) as name, ExitStack() as servers:
+        scratch = Path(name)
+
+        def begun(sites: int, kind: str) -> Filled:
             place = endless.written(sites, options.webs, options.folders)
-            with endless.served(place, scratch / "nginx") as serving:
-                crawl = Crawl(scratch, sites, serving.address)
-                crawl.begin()
-                for state in states:
-                    if state.sites == sites:
-                        print(f"filling {state}", file=sys.stderr, flush=True)
-                        filled = crawl.fill(state.urls_a_site)
-                        os.sync()
-                        told.append({"state": f"{state.sites}x{state.urls_a_site}", **filled})
-                        told[-1] |= crawl.go_on(options.pages)
-                        print(json.dumps(told[-1]), file=sys.stderr, flush=True)
-    least = float(str(told[0]["scaled_cpu_ms_per_page"]))
-    for it in told:
-        it["growth"] = round(float(str(it["scaled_cpu_ms_per_page"])) / least, 3)
-    print(json.dumps({"pages": options.pages, "states": told}))
+            serving = servers.enter_context(endless.served(place, scratch / f"nginx-{kind}"))
+            words = ["--connect-to", serving.address, "--max-workers", "500"]
+            return Filled(scratch / kind, sites, words)
+
+        of_small, first, *more = map(State.parsed, [options.small, *options.states.split(",")])
+        small, large = begun(of_small.sites, "small"), begun(first.sites, "large")
+        small.fill(of_small.urls_a_site)
+        told: list[Figures] = []
+        for state in (first, *more):
+            print(f"filling {state}", file=sys.stderr, flush=True)
+            filled = large.fill(state.urls_a_site)
+            turns = by_turns(small.crawl, large.crawl, pages=options.turn, rounds=options.rounds)
+            told.append({"state": f"{state.sites}x{state.urls_a_site}", **filled, **turns})
+            print(json.dumps(told[-1]), file=sys.stderr, flush=True)
+    print(json.dumps({"small": options.small, "turn_pages": options.turn, "states": told}))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.growth.preloaded", description=__doc__
     )
-    parser.add_argument("--states", default="10kx50,1Mx10,1Mx50")
-    parser.add_argument("--pages", type=int, default=100_000)
+    parser.add_argument("--small", default="10kx50")
+    parser.add_argument("--states", default="1Mx10,1Mx50", help="of the same sites, growing")
+    parser.add_argument("--turn", type=int, default=50_000, help="pages")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--folders", type=int, default=endless.FOLDERS, help="of files, squared")
     parser.add_argument("--webs", type=Path, default=WRITTEN, help="where webs are written to")
     parser.add_argument("--scratch", type=Path, default=None, help="where the crawl lies: 12 GB")

@@ -16,8 +16,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks import yardstick
 from benchmarks.bytecode import make_bytecode
@@ -56,8 +57,8 @@ class Sample:
 
 def window(samples: Sequence[Sample], first: int, last: int) -> dict[str, object]:
     """What a page cost between the last sample with `first` pages at most and the first with
-    `last`; the last of all where there is none."""
-    begin = next((it for it in reversed(samples) if it.pages <= first), samples[0])
+    `last`; from the beginning, and to the last of all, where there is none."""
+    begin = next((it for it in reversed(samples) if it.pages <= first), Sample())
     end = next((it for it in samples if it.pages >= last), samples[-1])
     pages = end.pages - begin.pages
     within = [it for it in samples if begin.pages <= it.pages <= end.pages]
@@ -119,14 +120,17 @@ def crawled(
     samples: list[Sample] = []
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
     watch = _Watch(process.pid, data_dir, stages_dir, began_at)
-    while process.poll() is None:
+    running = True
+    while running:
         time.sleep(LOOK_S)
+        running = process.poll() is None  # one look more after its end, at what it wrote there
         sample = watch.look()
         if sample is not None:
             samples.append(sample)
             told(sample)
     if process.returncode:
         sys.exit(f"the crawl failed with {process.returncode}")
+    samples[-1] = replace(samples[-1], stages_s=_stages(stages_dir))
     return samples
 
 
@@ -152,17 +156,18 @@ class _Watch:
         calls_s = Counter[str]()
         for it in written:
             calls_s.update({name: it.operations[name].total_s for name in it.operations})
-        rss_bytes, anon_bytes = _memory(self._pid)
-        counts = _counts(self._data_dir / "frontier.db")
+        # Of one that has just ended there is no memory to be read.
+        rss_bytes, anon_bytes = _memory(self._pid) or (self._last.rss_bytes, self._last.anon_bytes)
+        of_frontier = counts(self._data_dir / "frontier.db")
         self._last = Sample(
             pages=sum(it.pages for it in written),
             elapsed_s=self._written_at - self._began_at,
             cpu_s=cpu_s,
             scaled_s=self._last.scaled_s + (cpu_s - self._last.cpu_s) / pace,
-            urls=counts["urls", 0],
-            settled=sum(n for (name, _), n in counts.items() if name == "settled"),
-            fetched=counts["settled", int(Outcome.FETCHED)],
-            sites=counts["sites", 0],
+            urls=of_frontier.urls,
+            settled=of_frontier.settled,
+            fetched=of_frontier.fetched,
+            sites=of_frontier.sites,
             rss_bytes=rss_bytes,
             anon_bytes=anon_bytes,
             frontier_bytes=(self._data_dir / "frontier.db").stat().st_size,
@@ -173,7 +178,15 @@ class _Watch:
         return self._last
 
 
-def _counts(path: Path) -> Counter[tuple[str, int]]:
+class Counts(NamedTuple):
+    urls: int
+    settled: int
+    fetched: int
+    sites: int
+
+
+def counts(path: Path) -> Counts:
+    """What the frontier counts, read beside whoever is using it."""
     totals = Counter[tuple[str, int]]()
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         found = connection.execute(
@@ -181,10 +194,15 @@ def _counts(path: Path) -> Counter[tuple[str, int]]:
         )
         for name, outcome, count in found:
             totals[name, outcome] = count
-    return totals
+    return Counts(
+        urls=totals["urls", 0],
+        settled=sum(count for (name, _), count in totals.items() if name == "settled"),
+        fetched=totals["settled", int(Outcome.FETCHED)],
+        sites=totals["sites", 0],
+    )
 
 
-def _memory(pid: int) -> tuple[int, int]:
+def _memory(pid: int) -> tuple[int, int] | None:
     """Resident bytes of a process and its children: all, and those that are no file's."""
     rss = anon = 0
     for each in _family(pid):
@@ -195,7 +213,7 @@ def _memory(pid: int) -> tuple[int, int]:
                     rss += int(value.split()[0]) * 1024
                 elif name == "RssAnon":
                     anon += int(value.split()[0]) * 1024
-    return rss, anon
+    return (rss, anon) if rss else None
 
 
 def _family(pid: int) -> Iterator[int]:

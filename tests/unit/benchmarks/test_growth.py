@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.crawl.latency import ratio
+from benchmarks.crawl.latency import compared
 from benchmarks.growth.__main__ import windows_of
 from benchmarks.growth.preloaded import State
 from benchmarks.growth.watching import Sample, window
@@ -50,7 +50,7 @@ def test_a_window_that_the_crawl_did_not_fill_ends_with_it() -> None:
 
 def test_windows_follow_each_other_to_the_end() -> None:
     found = windows_of(1_000_000)
-    assert found[0] == (7_500, 12_500)
+    assert found[0] == (5_000, 15_000)
     assert found[-1] == (900_000, 1_000_000)
     assert all(before[1] <= after[0] for before, after in pairwise(found))
 
@@ -60,8 +60,14 @@ def test_a_state_is_read_as_it_is_written() -> None:
     assert State.parsed("10kx50").urls == 500_000
 
 
-def test_pages_per_cpu_second_are_the_reverse_of_costs() -> None:
-    assert ratio({"cost": 0.9}, {"cost": 1.0}, "cost") == 0.9
+def test_crawls_of_one_round_are_compared() -> None:
+    def crawl(cost: float) -> dict[str, object]:
+        return {"cpu_ms_per_page": cost, "scaled_cpu_ms_per_page": cost * 2}
+
+    rounds = [[crawl(0.9), crawl(1.0)], [crawl(1.8), crawl(2.4)], [crawl(1.0), crawl(0.5)]]
+    found = compared(rounds, 1)
+    assert (found["ratio"], found["ratios"]) == (0.9, [0.9, 0.75, 2.0])
+    assert found["scaled_ratio"] == 0.9
 
 
 def test_no_two_files_name_the_same_new_pages() -> None:
@@ -93,18 +99,25 @@ def test_whatever_is_asked_for_there_is_a_page_and_always_the_same(tmp_path: Pat
             assert {status for status, _ in robots} == {200, 404}
 
 
-def test_a_small_crawl_is_told_in_windows(tmp_path: Path) -> None:
-    found = told("benchmarks.growth", "--pages", "400", "--sites", "20", "--webs", str(tmp_path))
+def test_a_small_crawl_is_told_in_windows_and_by_turns(tmp_path: Path) -> None:
+    words = ["--pages", "400", "--sites", "20", "--turn", "200", "--rounds", "1"]
+    found = told("benchmarks.growth", *words, "--webs", str(tmp_path))
     assert found["pages"] == 400
     assert found["new_urls_per_page"] > 1
     assert found["windows"][-1]["to_pages"] == 400
     assert found["windows"][-1]["cpu_ms_per_page"] > 0
+    (small,), (large,) = found["small"], found["large"]
+    assert (small["begun_with_pages"], large["begun_with_pages"]) == (40, 400)
+    assert small["to_pages"] == large["to_pages"] == 200
+    assert found["growths"] == [found["growth"]]
 
 
 def test_a_small_state_is_filled_crawled_and_filled_on(tmp_path: Path) -> None:
-    words = ["--states", "100x5,100x20", "--pages", "300", "--webs", str(tmp_path)]
-    small, large = told("benchmarks.growth.preloaded", *words)["states"]
-    assert small["begun_with_pending"] >= 500
-    assert large["begun_with_pending"] >= small["urls_pending"] + 1_500
-    assert large["sites"] == 100
-    assert large["peak_rss_mb"] >= large["peak_anon_mb"] > 0
+    words = ["--small", "10x30", "--states", "100x5,100x20", "--turn", "200", "--rounds", "1"]
+    first, second = told("benchmarks.growth.preloaded", *words, "--webs", str(tmp_path))["states"]
+    (before,), (after,) = first["large"], second["large"]
+    assert before["begun_with_pending"] >= 500
+    assert after["begun_with_pending"] >= before["urls_pending"] + 1_500
+    assert after["sites"] == 100
+    assert first["small"][0]["begun_with_pending"] == second["small"][0]["begun_with_pending"]
+    assert after["peak_rss_mb"] >= after["peak_anon_mb"] > 0
