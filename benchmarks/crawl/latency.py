@@ -4,8 +4,8 @@
                                        [--pages 60000] [--rounds 3] [--webs DIR]
 
 The same endless web by nginx without latency and with it, by turns. `ratio` is pages per CPU second
-with latency over those without, the median of the rounds' own ratios: start-up is left out, and so
-are the first pages, in which the visits that are to be in flight begin.
+with latency over those without, the median of the rounds' own ratios; start-up is left out, the
+last checkpoint is in.
 
 What is in flight is latency times pages a second, and what has come and waits for the CPU. With
 200 ms and one core that is a few hundred of the first; the crawler lowers its own limit where the
@@ -47,7 +47,7 @@ def main() -> None:
                 ]
                 samples = crawled(words, folder, told=told)
             shutil.rmtree(folder)
-            return window(samples, options.workers, int(options.pages * 0.95))
+            return window(samples, 0, options.pages + 1)
 
         for number in range(options.rounds):
             # Who goes first, as a machine grows slower or faster in between.

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.crawl.latency import compared
 from benchmarks.growth.__main__ import windows_of
-from benchmarks.growth.preloaded import State
+from benchmarks.growth.filled import State
 from benchmarks.growth.watching import Sample, window
 from benchmarks.web import endless
 
@@ -57,7 +57,7 @@ def test_windows_follow_each_other_to_the_end() -> None:
 
 def test_a_state_is_read_as_it_is_written() -> None:
     assert State.parsed("1Mx50") == State(1_000_000, 50)
-    assert State.parsed("10kx50").urls == 500_000
+    assert State.parsed("10kx50") == State(10_000, 50)
 
 
 def test_crawls_of_one_round_are_compared() -> None:
@@ -112,12 +112,16 @@ def test_a_small_crawl_is_told_in_windows_and_by_turns(tmp_path: Path) -> None:
     assert found["growths"] == [found["growth"]]
 
 
-def test_a_small_state_is_filled_crawled_and_filled_on(tmp_path: Path) -> None:
+def test_states_are_filled_kept_and_gone_on_with(tmp_path: Path) -> None:
     words = ["--small", "10x30", "--states", "100x5,100x20", "--turn", "200", "--rounds", "1"]
-    first, second = told("benchmarks.growth.preloaded", *words, "--webs", str(tmp_path))["states"]
-    (before,), (after,) = first["large"], second["large"]
-    assert before["begun_with_pending"] >= 500
-    assert after["begun_with_pending"] >= before["urls_pending"] + 1_500
-    assert after["sites"] == 100
-    assert first["small"][0]["begun_with_pending"] == second["small"][0]["begun_with_pending"]
-    assert after["peak_rss_mb"] >= after["peak_anon_mb"] > 0
+    places = ["--webs", str(tmp_path / "webs"), "--kept", str(tmp_path / "states")]
+    found = told("benchmarks.growth.preloaded", *words, *places)["states"]
+    for it, urls in zip(found, (500, 2_000), strict=True):
+        (large,) = it["large"]
+        # The page that a crawl begins with links to a few.
+        assert urls <= large["begun_with_pending"] < urls + 100
+        assert (large["to_pages"], large["sites"]) == (200, 100)
+        assert large["peak_rss_mb"] >= large["peak_anon_mb"] > 0
+        assert it["bytes_per_url"] > 76
+    first, second = (it["small"][0]["begun_with_pending"] for it in found)
+    assert first == second
