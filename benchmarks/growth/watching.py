@@ -48,6 +48,8 @@ class Sample:
     rss_bytes: int = 0
     anon_bytes: int = 0
     """Of `rss_bytes`, what is no file's."""
+    written_bytes: int = 0
+    """To disk, the log and the journal included."""
     frontier_bytes: int = 0
     in_flight: int = 0
     calls_s: dict[str, float] = field(default_factory=dict)
@@ -65,6 +67,7 @@ def window(samples: Sequence[Sample], first: int, last: int) -> dict[str, object
     a_page = 1000 / max(1, pages)
     cpu_s, scaled_s = end.cpu_s - begin.cpu_s, end.scaled_s - begin.scaled_s
     fetched = max(1, end.fetched - begin.fetched)
+    written_bytes = end.written_bytes - begin.written_bytes
     stages_s = Counter(end.stages_s)
     stages_s.subtract(begin.stages_s)
     return {
@@ -80,6 +83,7 @@ def window(samples: Sequence[Sample], first: int, last: int) -> dict[str, object
         "rss_mb": _mb(statistics.median(it.rss_bytes for it in within)),
         "anon_mb": _mb(statistics.median(it.anon_bytes for it in within)),
         "in_flight": round(statistics.median(it.in_flight for it in within)),
+        "written_kb_per_page": round(written_bytes / 1024 / max(1, pages), 1),
         "frontier_mb": _mb(end.frontier_bytes),
         "wall_ms_per_page": {
             name: round((end.calls_s.get(name, 0.0) - begin.calls_s.get(name, 0.0)) * a_page, 3)
@@ -156,8 +160,12 @@ class _Watch:
         calls_s = Counter[str]()
         for it in written:
             calls_s.update({name: it.operations[name].total_s for name in it.operations})
-        # Of one that has just ended there is no memory to be read.
-        rss_bytes, anon_bytes = _memory(self._pid) or (self._last.rss_bytes, self._last.anon_bytes)
+        rss_bytes, anon_bytes, written_bytes = _taken(self._pid) or (
+            # Of one that has just ended there is nothing to be read.
+            self._last.rss_bytes,
+            self._last.anon_bytes,
+            self._last.written_bytes,
+        )
         of_frontier = counts(self._data_dir / "frontier.db")
         self._last = Sample(
             pages=sum(it.pages for it in written),
@@ -170,6 +178,7 @@ class _Watch:
             sites=of_frontier.sites,
             rss_bytes=rss_bytes,
             anon_bytes=anon_bytes,
+            written_bytes=written_bytes,
             frontier_bytes=(self._data_dir / "frontier.db").stat().st_size,
             in_flight=sum(it.strain.in_flight for it in written),
             calls_s={name: calls_s[name] for name in calls_s},
@@ -202,18 +211,20 @@ def counts(path: Path) -> Counts:
     )
 
 
-def _memory(pid: int) -> tuple[int, int] | None:
-    """Resident bytes of a process and its children: all, and those that are no file's."""
-    rss = anon = 0
+def _taken(pid: int) -> tuple[int, int, int] | None:
+    """Resident bytes of a process and its children, those of them that are no file's, and bytes
+    that they wrote to disk."""
+    totals = Counter[str]()
     for each in _family(pid):
         with suppress(OSError):
-            for line in Path(f"/proc/{each}/status").read_text().splitlines():
-                name, _, value = line.partition(":")
-                if name == "VmRSS":
-                    rss += int(value.split()[0]) * 1024
-                elif name == "RssAnon":
-                    anon += int(value.split()[0]) * 1024
-    return (rss, anon) if rss else None
+            for file in ("status", "io"):
+                for line in Path(f"/proc/{each}/{file}").read_text().splitlines():
+                    name, _, value = line.partition(":")
+                    if name in ("VmRSS", "RssAnon", "write_bytes"):
+                        totals[name] += int(value.split()[0])
+    if not totals["VmRSS"]:
+        return None
+    return totals["VmRSS"] * 1024, totals["RssAnon"] * 1024, totals["write_bytes"]
 
 
 def _family(pid: int) -> Iterator[int]:

@@ -30,9 +30,16 @@ def sample(pages: int, cpu_s: float, **more: Any) -> Sample:
 def test_a_window_is_what_was_spent_between_its_samples() -> None:
     samples = [
         sample(0, 5.0),
-        sample(90, 6.0, urls=2_000, settled=90, stages_s={"parse": 1.0}),
+        sample(90, 6.0, urls=2_000, settled=90, written_bytes=10, stages_s={"parse": 1.0}),
         sample(110, 6.1, urls=2_400, settled=110, rss_bytes=2**20, stages_s={"parse": 1.02}),
-        sample(210, 6.2, urls=4_400, settled=211, rss_bytes=2**21, stages_s={"parse": 1.12}),
+        sample(
+            *(210, 6.2),
+            urls=4_400,
+            settled=211,
+            rss_bytes=2**21,
+            written_bytes=10 + 120 * 4_096,
+            stages_s={"parse": 1.12},
+        ),
         sample(900, 99.0),
     ]
     found: Any = window(samples, 100, 200)
@@ -40,7 +47,7 @@ def test_a_window_is_what_was_spent_between_its_samples() -> None:
     assert (found["cpu_ms_per_page"], found["scaled_cpu_ms_per_page"]) == (1.667, 0.833)
     assert (found["new_urls_per_page"], found["urls_pending"]) == (20.0, 4_189)
     assert found["scaled_stages_ms_per_page"]["parse"] == 0.5
-    assert found["rss_mb"] == 1.0
+    assert (found["rss_mb"], found["written_kb_per_page"]) == (1.0, 4.0)
 
 
 def test_a_window_that_the_crawl_did_not_fill_ends_with_it() -> None:
