@@ -18,13 +18,11 @@ from benchmarks.keeping import Measurement
 
 HERE = Path(__file__).parent
 CRAWL = ["-m", "benchmarks.crawl"]
-SPREAD = [*CRAWL, "--sites", "5000", "--pages-mean", "1.5", "--workers", "5000"]
 FRONTIER = ["-m", "benchmarks.frontier", "--only"]
 COMMANDS: dict[str, list[str]] = {
     "crawl-plain": CRAWL,
     "crawl-tls": [*CRAWL, "--https", "1"],
-    "crawl-latency": [*SPREAD, "--latency", "0.2"],
-    "crawl-no-latency": [*SPREAD, "--server", "simweb"],
+    "crawl-latency": ["-m", "benchmarks.crawl.latency"],
     "crawl-large": [*CRAWL, "--body", "240000", "--sites", "150"],
     "crawl-postgres": [*CRAWL, "--engine", "postgres"],
     "crawl-two": ["-m", "benchmarks.crawl.two"],
@@ -42,6 +40,8 @@ COMMANDS: dict[str, list[str]] = {
     "url": ["benchmarks/url/cost_per_link.py"],
 }
 APART = {
+    "growth": ["-m", "benchmarks.growth"],
+    "growth-preloaded": ["-m", "benchmarks.growth.preloaded"],
     "manuals": ["-m", "benchmarks.manuals"],
     "migrate": ["-m", "benchmarks.migrate"],
     "peers": ["-m", "benchmarks.peers"],

@@ -24,18 +24,19 @@ Chunk = list[tuple[int, int, str]]
 """(site id, hash, URL), sorted."""
 
 
-def _chunks(ids: list[int], first: int, urls_a_site: int) -> Iterator[Chunk]:
+def _chunks(ids: list[int], first: int, urls_a_site: int, scheme: str = "https") -> Iterator[Chunk]:
     """Site number n of the workload has the id `ids[n]`."""
     for start in range(0, len(ids), SITES_A_CHUNK):
         chunk: Chunk = []
         for site in range(start, min(start + SITES_A_CHUNK, len(ids))):
-            texts = [url_text(site, number) for number in range(first, first + urls_a_site)]
+            numbers = range(first, first + urls_a_site)
+            texts = [url_text(site, number, scheme) for number in numbers]
             chunk += [(ids[site], url_hash(text), text) for text in texts]
         chunk.sort()
         yield chunk
 
 
-def into_sqlite(path: Path, first: int, urls_a_site: int) -> int:
+def into_sqlite(path: Path, first: int, urls_a_site: int, scheme: str = "https") -> int:
     """Nobody else has the file open. Not durable before the end."""
     added = 0
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -43,7 +44,7 @@ def into_sqlite(path: Path, first: int, urls_a_site: int) -> int:
         connection.execute("PRAGMA cache_size = -1000000")
         ids = [site for (site,) in connection.execute("SELECT id FROM site ORDER BY key")]
         (seq,) = connection.execute("SELECT next_seq FROM crawl").fetchone()
-        for chunk in _chunks(ids, first, urls_a_site):
+        for chunk in _chunks(ids, first, urls_a_site, scheme):
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
                 "INSERT INTO seen (site, hash, outcome) VALUES (?, ?, 0)",

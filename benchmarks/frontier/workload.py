@@ -25,22 +25,23 @@ def site_name(site: int) -> str:
     return f"site-{site:07d}.example"
 
 
-def url_text(site: int, number: int) -> str:
+def url_text(site: int, number: int, scheme: str = "https") -> str:
     """The URL number `number` of a site: 76 bytes, about the mean of the web."""
     mixed = (site * 1_000_003 + number) * ODD % 2**64
-    return f"https://www.{site_name(site)}/section/{mixed:016x}/an-article-of-some-kind"
+    return f"{scheme}://www.{site_name(site)}/section/{mixed:016x}/an-article-of-some-kind"
 
 
-def _new(site: int, number: int, referrer: int) -> NewUrl:
-    url = url_text(site, number)
+def _new(site: int, number: int, referrer: int, scheme: str = "https") -> NewUrl:
+    url = url_text(site, number, scheme)
     return NewUrl(site_name(site), url_hash(url), url, 1, Priority.LINK, Source.LINK, referrer)
 
 
-def fill(sites: int, first: int, urls_a_site: int) -> Iterator[list[NewUrl]]:
+def fill(sites: int, first: int, urls_a_site: int, scheme: str = "https") -> Iterator[list[NewUrl]]:
     """`urls_a_site` URLs of each site, from its number `first` on, in the order of the tables."""
     batch: list[NewUrl] = []
     for site in range(sites):
-        batch.extend(_new(site, number, 0) for number in range(first, first + urls_a_site))
+        numbers = range(first, first + urls_a_site)
+        batch.extend(_new(site, number, 0, scheme) for number in numbers)
         if len(batch) >= FILL_BATCH:
             yield batch
             batch = []

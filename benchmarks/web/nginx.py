@@ -9,7 +9,7 @@ import resource
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from tests.unit.fetch.certificates import self_signed
 from benchmarks.web.written import HOME
 
 NGINX = "/usr/sbin/nginx"
+MODULES = "/usr/lib/nginx/modules"
 START_S = 30.0
 MOST_DESCRIPTORS = 200_000
 
@@ -75,21 +76,13 @@ def served(
     """Serve a web that was written to `place`: plain or TLS, all of its hosts on one port."""
     folder.mkdir(parents=True, exist_ok=True)
     port = port or free_port(host)
-    # Even root may not be allowed more. Half for connections, a quarter for files that stay open.
-    _, granted = resource.getrlimit(resource.RLIMIT_NOFILE)
-    descriptors = min(granted if granted > 0 else MOST_DESCRIPTORS, MOST_DESCRIPTORS)
     listen = f"listen {host}:{port} default_server backlog=8192"
     if tls:
         self_signed(folder, "simweb.test")
         pem = folder / "server.pem"
         # Nobody resumes, as on the simulated server.
         listen += f" ssl; ssl_certificate {pem}; ssl_certificate_key {pem}; ssl_session_tickets off"
-    http = f"""\
-  sendfile on; tcp_nopush on; keepalive_timeout 600s; keepalive_requests 10000000;
-  merge_slashes off; log_not_found off; server_tokens off;
-  open_file_cache max={descriptors // 4} inactive=1h; open_file_cache_valid 1h;
-  types {{ }} default_type "text/html; charset=utf-8";
-  log_format short '$status $host$request_uri'; access_log {folder}/access.log short buffer=64k;
+    settings = f"""\
   map $args $query {{ "" ""; default "@$args"; }}
   server {{
     {listen};
@@ -100,7 +93,27 @@ def served(
     location / {{ rewrite ^(.*)$ $1$query break; gzip_static always; }}
   }}
 """
-    main = (
+    with many_served(folder, settings, host, port) as serving:
+        yield serving
+
+
+@contextmanager
+def many_served(
+    folder: Path, settings: str, host: str, port: int, *, modules: Collection[str] = ()
+) -> Iterator[Serving]:
+    """An nginx that has many files and many connections open at a time, with these servers."""
+    # Even root may not be allowed more. Half for connections, a quarter for files that stay open.
+    _, granted = resource.getrlimit(resource.RLIMIT_NOFILE)
+    descriptors = min(granted if granted > 0 else MOST_DESCRIPTORS, MOST_DESCRIPTORS)
+    http = f"""\
+  sendfile on; tcp_nopush on; keepalive_timeout 600s; keepalive_requests 10000000;
+  merge_slashes off; log_not_found off; server_tokens off;
+  open_file_cache max={descriptors // 4} inactive=1h; open_file_cache_valid 1h;
+  types {{ }} default_type "text/html; charset=utf-8";
+  log_format short '$status $host$request_uri'; access_log {folder}/access.log short buffer=64k;
+{settings}"""
+    loaded = "".join(f"load_module {MODULES}/{name}.so;\n" for name in modules)
+    main = loaded + (
         f"worker_rlimit_nofile {descriptors}; error_log {folder}/error.log crit;\n"
         f"events {{ worker_connections {descriptors // 2}; multi_accept on; }}\n"
     )

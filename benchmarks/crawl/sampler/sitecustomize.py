@@ -1,5 +1,6 @@
 """Loaded by every Python process of a measured crawl, as this folder is in its PYTHONPATH: tells at
-its end where its CPU time went, in a file of its own in `STAGES_DIR`.
+its end where its CPU time went, in a file of its own in `STAGES_DIR`; with `STAGES_EVERY_S` also
+after each so many seconds of the main thread's CPU.
 
 The main thread is sampled by a timer on its own CPU time. (One on that of the process finds it
 wherever it waits for the other threads, and blames that.) What it has used since the sample before
@@ -49,11 +50,15 @@ BEGUN = frozenset({"mannerly.engine.crawler", "mannerly.supervise.supervisor"})
 
 _SIGEV_THREAD_ID = 4  # of Linux
 _EVENT_BYTES = 64
+EVERY_S = float(os.environ.get("STAGES_EVERY_S", "inf"))
 
 spent_s: dict[str, float] = {}
+_living: dict[threading.Thread, int] = {}
+"""The clocks of the threads that run."""
 _known: dict[str, str | None] = {}
 _last_s = 0.0
 _begun = False
+_told_s = 0.0
 
 
 def _stage(module: str) -> str | None:
@@ -66,7 +71,7 @@ def _stage(module: str) -> str | None:
 
 
 def _sample(_number: int, frame: FrameType | None) -> None:
-    global _last_s, _begun  # noqa: PLW0603 - a module is all there is
+    global _last_s, _begun, _told_s  # noqa: PLW0603 - a module is all there is
     now_s = time.thread_time()
     stage = ""
     while frame is not None:
@@ -81,6 +86,25 @@ def _sample(_number: int, frame: FrameType | None) -> None:
     name = (stage or "loop") if _begun else "start-up"
     spent_s[name] = spent_s.get(name, 0.0) + now_s - _last_s
     _last_s = now_s
+    if now_s - _told_s >= EVERY_S:
+        _told_s = now_s
+        _tell()
+
+
+def _tell() -> None:
+    total_s = time.process_time()
+    stages = dict(spent_s)
+    for thread, clock in tuple(_living.items()):
+        _count(stages, thread, clock)
+    told = {
+        "total_s": total_s,
+        "stages": {**stages, "other": total_s - sum(stages.values())},
+        "peak_rss_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    }
+    path = Path(os.environ["STAGES_DIR"], f"{os.getpid()}.json")
+    whole = path.with_suffix(".part")  # somebody may be reading
+    whole.write_text(json.dumps(told))
+    whole.replace(path)
 
 
 def _start() -> None:
@@ -100,22 +124,21 @@ def _start() -> None:
 
 def _told() -> None:
     signal.signal(signal.SIGPROF, signal.SIG_IGN)
-    total_s = time.process_time()
-    told = {
-        "total_s": total_s,
-        "stages": {**spent_s, "other": total_s - sum(spent_s.values())},
-        "peak_rss_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-    }
-    Path(os.environ["STAGES_DIR"], f"{os.getpid()}.json").write_text(json.dumps(told))
+    _tell()
+
+
+def _count(stages: dict[str, float], thread: threading.Thread, clock: int) -> None:
+    stage = THREADS.get(thread.name, "other")
+    stages[stage] = stages.get(stage, 0.0) + time.clock_gettime(clock)
 
 
 def _run(self: threading.Thread) -> None:
-    began_s = time.thread_time()
+    _living[self] = clock = time.pthread_getcpuclockid(threading.get_ident())
     try:
         _run_thread(self)
     finally:
-        stage = THREADS.get(self.name, "other")
-        spent_s[stage] = spent_s.get(stage, 0.0) + time.thread_time() - began_s
+        del _living[self]
+        _count(spent_s, self, clock)
 
 
 _run_thread = threading.Thread.run
