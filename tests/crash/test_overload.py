@@ -90,7 +90,7 @@ def test_a_site_that_does_not_answer_is_blamed_where_we_are_not_late(tmp_path: P
 
 
 WORKERS = 20
-HEAVY = b"<div><p>word <a href='#here'>some words</a></p></div>" * 10_000
+HEAVY = b"<div><p>word <a href='#here'>some words</a></p></div>" * 20_000
 NEXT = b"<html><body><a href='/%d'>the next page</a> of a site without end"
 
 
@@ -118,7 +118,7 @@ def test_a_crawler_that_lags_does_less_at_once_until_it_does_not(tmp_path: Path)
     light = threading.Event()
     with listening() as listener:
         Players({f"site-{n}.test": Endless(light) for n in range(2 * WORKERS)}, [listener])
-        options = {**QUICK, "--max-workers": str(WORKERS), "--visit-timeout": "12s"}
+        options = {**QUICK, "--max-workers": str(WORKERS), "--visit-timeout": "8s"}
         running = crawling(tmp_path, port_of(listener), 2 * WORKERS, options)
         try:
             least = until_limit(tmp_path, running, lambda limit: limit < WORKERS)
