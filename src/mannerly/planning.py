@@ -7,9 +7,9 @@ over the delay, whatever machines there are. Below it, CPU is the limit.
 import math
 from dataclasses import dataclass
 
-CPU_MS_PER_PAGE = 2.0
-"""Of a crawl process, all in, on pages of 60 kB with gzip: 1.8 by itself, 2.0 and 2.2 beside others
-(`benchmarks/results/crawl-plain.json`, `crawl-two.json`)."""
+CPU_MS_PER_PAGE = 1.3
+"""Of a crawl process, all in, on pages of 60 kB with gzip, as `scaled_cpu_ms_per_page` has it: 0.9 on
+a fast machine (`benchmarks/results/crawl-plain.json`)."""
 DATABASE_MS_PER_PAGE = 0.55
 """Of PostgreSQL and its client: lease and commit, and 67 links a page that are mostly known
 (`benchmarks/results/frontier-postgres.json`)."""
