@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mannerly import assemble
 from mannerly.assemble import World
-from mannerly.clock import InlineExecutor, VirtualClock, VirtualRunner
+from mannerly.clock import Executor, InlineExecutor, VirtualClock, VirtualRunner
 from mannerly.config import Config, build
 from mannerly.engine.crawler import Crawler
 from mannerly.fetch.contract import Transport
@@ -44,12 +44,14 @@ def live(
     bare: bool = False,
     around: Callable[[SimTransport], Transport] = lambda transport: transport,
     steer: Callable[[Crawler], None] = lambda _: None,
+    storing: Executor | None = None,
     **options: object,
 ) -> Lived:
     """Crawl `web` from the home pages of all its sites, given as bare domains or as URLs.
 
     `around` puts something between the crawler and the web. `steer` is given the crawler just
-    before it starts, on its loop. `options` are configuration options.
+    before it starts, on its loop. `storing` does the store's work. `options` are configuration
+    options.
     """
     values = {"email": "sim@example.org", "data_dir": data_dir, "sqlite_sync": "NORMAL", **options}
     config = build(values)
@@ -63,6 +65,7 @@ def live(
                 exclusions or Exclusions(),
                 around,
                 steer,
+                storing or InlineExecutor(),
                 bare=bare,
             )
         )
@@ -76,10 +79,11 @@ async def _crawl(
     exclusions: Exclusions,
     around: Callable[[SimTransport], Transport],
     steer: Callable[[Crawler], None],
+    storing: Executor,
     *,
     bare: bool,
 ) -> Lived:
-    world = World(clock, InlineExecutor(), InlineExecutor(), random.Random(seed))
+    world = World(clock, InlineExecutor(), storing, random.Random(seed))
     config.crawl.data_dir.mkdir(parents=True, exist_ok=True)
     records: list[AccessRecord] = []
     transport = around(SimTransport(web, clock, records))

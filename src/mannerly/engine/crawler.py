@@ -36,13 +36,18 @@ GENTLE_SHARE = 16
 STOP_GRACE_S = 8.0
 """What visits in flight get to finish when the crawl is stopped."""
 FAREWELL_S = 5.0
-"""What the last checkpoint gets. If the database does not answer, leases lapse by themselves."""
+"""What the last checkpoint gets when somebody waits for the end. If the database does not answer,
+leases lapse by themselves."""
+UNHURRIED_S = 60.0
+"""What it gets where the crawl has come to an end by itself: on a busy machine thousands of pages
+may have to be made durable, and those that are not would be fetched again."""
 
 EARLY_BEAT_S = 0.2
 """How soon a beat may follow another when slots starve for pages that it might grant."""
 FINISHED = "finished: nothing is left to do"
 ENOUGH_PAGES = "max-pages reached"
 ENOUGH_TIME = "max-duration reached"
+OWN_ENDS = frozenset({FINISHED, ENOUGH_PAGES, ENOUGH_TIME})
 
 
 class Crawler:
@@ -88,6 +93,9 @@ class Crawler:
         self._time_limit: asyncio.TimerHandle | None = None
         self.ended_because = ""
         self._grace_s = STOP_GRACE_S
+        self._hurried = False
+        """Somebody waits for the end."""
+        self._farewell: asyncio.Timeout | None = None
         self._failure: ExtractError | None = None
 
     def wake(self) -> None:
@@ -115,7 +123,12 @@ class Crawler:
 
     def stop(self, why: str, grace_s: float = STOP_GRACE_S) -> None:
         """Start no further visit, finish what is in flight, leave everything durable. What is not
-        finished after `grace_s` is broken off, and comes again."""
+        finished after `grace_s` is broken off, and comes again. Said once more, while the crawl is
+        ending by itself, it is to end soon."""
+        if why not in OWN_ENDS and not self._hurried:
+            self._hurried = True
+            if self._farewell is not None and not self._farewell.expired():
+                self._farewell.reschedule(asyncio.get_running_loop().time() + FAREWELL_S)
         if not self._stopping.is_set():
             self.ended_because = self._tally.ending = why
             self._grace_s = grace_s
@@ -408,7 +421,8 @@ class Crawler:
                 self._visitor.release_unserved(seat, "stopped")
         self._nudge_checkpoint.set()
         try:
-            async with asyncio.timeout(FAREWELL_S):
+            allowed_s = FAREWELL_S if self._hurried else UNHURRIED_S
+            async with asyncio.timeout(allowed_s) as self._farewell:
                 await asyncio.wait({checkpoints})
                 await self._checkpoint()
                 await self._patience.until_done(
@@ -420,6 +434,8 @@ class Crawler:
                 "the last checkpoint did not come through; nothing is lost: leases lapse by "
                 "themselves and the unsettled pages are fetched again with --resume"
             )
+        finally:
+            self._farewell = None
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> None:
