@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 CPU_MS_PER_PAGE = 1.3
-"""Of a crawl process, all in, on pages of 60 kB with gzip: `scaled_cpu_ms_per_page`; on a fast machine
-it was 0.9 (`benchmarks/results/crawl-plain.json`)."""
+"""Of a crawl process, all in, on pages of 60 kB with gzip, scaled; on a fast machine it was 0.9
+(`benchmarks/results/crawl-plain.json`)."""
 DATABASE_MS_PER_PAGE = 0.55
 """Of PostgreSQL and its client: lease and commit, and 67 links a page that are mostly known
 (`benchmarks/results/frontier-postgres.json`)."""
