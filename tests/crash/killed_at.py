@@ -25,7 +25,7 @@ from mannerly.frontier.postgres import committing, session
 from mannerly.frontier.postgres.adding import Batch
 from mannerly.frontier.postgres.connection import Connection
 from mannerly.frontier.sqlite.database import Database
-from mannerly.store.disk import Disk
+from mannerly.store.disk import Buffer, Disk
 from mannerly.store.journal import JournalStore
 from mannerly.store.rolling import TableFile
 from mannerly.store.warc.files import WarcFile
@@ -73,12 +73,13 @@ def replace(owner: Any, name: str, make: Callable[[Any], Any]) -> None:
 
 def watch_disk(steps: Steps) -> None:
     def append(original: Any) -> Any:
-        def stepped(self: Disk, fd: int, data: bytes) -> None:
+        def stepped(self: Disk, fd: int, *pieces: Buffer) -> None:
             steps.reach(f"append {steps.appending}")
             if steps.is_fatal(f"append half of {steps.appending}"):
+                data = b"".join(pieces)
                 original(self, fd, data[: len(data) // 2])
                 os.kill(os.getpid(), signal.SIGKILL)
-            original(self, fd, data)
+            original(self, fd, *pieces)
 
         return stepped
 

@@ -23,7 +23,7 @@ from warcio.archiveiterator import ArchiveIterator
 from mannerly.clock import SystemClock
 from mannerly.records import Exchange, FetchRecord, LinkRecord, PageRecord
 from mannerly.store import JournalStore, Rows, dead_writers, recover
-from mannerly.store.disk import Disk
+from mannerly.store.disk import Buffer, Disk
 from mannerly.store.read import open_store
 
 SPAWN = multiprocessing.get_context("forkserver")
@@ -75,7 +75,8 @@ class KillingDisk(Disk):
                 return self._half if name == "append" else _die
         return super().__getattribute__(name)
 
-    def _half(self, fd: int, data: bytes) -> None:
+    def _half(self, fd: int, *pieces: Buffer) -> None:
+        data = b"".join(pieces)
         os.write(fd, data[: len(data) // 2])
         _die()
 

@@ -6,6 +6,11 @@ Every step raises `OSError` as the system gives it; the callers translate.
 import contextlib
 import os
 from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+
+Buffer: TypeAlias = bytes | memoryview | pa.Buffer
 
 
 class Disk:
@@ -15,11 +20,12 @@ class Disk:
         """A new file, open for appending. The *name* is durable only after `sync_dir`."""
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
 
-    def append(self, fd: int, data: bytes | memoryview) -> None:
+    def append(self, fd: int, *pieces: Buffer) -> None:
         """Write all of it. If this fails, any part of it may be there."""
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
+        for piece in pieces:
+            rest = memoryview(piece)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
 
     def sync(self, fd: int) -> None:
         """Make what was appended durable. If this fails, *nothing* is known of what was appended

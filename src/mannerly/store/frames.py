@@ -33,7 +33,9 @@ _HEADER = struct.Struct("<IQ")
 _TABLES = struct.Struct("<H")
 _TABLE = struct.Struct("<BIQ")
 OVERHEAD = _FRAME.size + _CHECKSUM.size
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
+_LONGEST_HEAD = 1 << 16
+"""A batch says within so many bytes which tables it has: there are few, with short names."""
 HEADER_BYTES = OVERHEAD + _HEADER.size
 
 
@@ -54,11 +56,24 @@ class Frame(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The rows of one table in a BATCH, still encoded. Tables without rows are not there."""
+    """The rows of one table in a BATCH, encoded. Tables without rows are not there."""
 
     table: str
     rows: int
-    stream: pa.Buffer
+    stream: Sequence[pa.Buffer]
+    """In pieces: what is large is not copied only to lie side by side."""
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.stream))
+
+
+class Stored(NamedTuple):
+    """A `Part` in a file: where its stream begins."""
+
+    table: str
+    rows: int
+    offset: int
 
 
 def header(writer: int, after: int) -> bytes:
@@ -69,14 +84,15 @@ def settled(sequence: int, refused: Collection[int]) -> bytes:
     return _frame(Kind.SETTLED, sequence, struct.pack(f"<{len(refused)}q", *sorted(refused)))
 
 
-def batch(sequence: int, parts: Sequence[Part]) -> bytes:
+def batch(sequence: int, parts: Sequence[Part]) -> list[bytes | pa.Buffer]:
+    """In pieces, of which the first tells of the frame (`describe`)."""
     names = [part.table.encode("ascii") for part in parts]
     contents = [
-        _TABLE.pack(len(name), part.rows, len(part.stream)) + name
+        _TABLE.pack(len(name), part.rows, part.size) + name
         for name, part in zip(names, parts, strict=True)
     ]
     head = b"".join([_TABLES.pack(len(parts)), *contents])
-    return _frame(Kind.BATCH, sequence, head, *(part.stream for part in parts))
+    return _pieces(Kind.BATCH, sequence, head, *(piece for part in parts for piece in part.stream))
 
 
 def payload_at(frame: Frame, start: int) -> Frame:
@@ -84,8 +100,8 @@ def payload_at(frame: Frame, start: int) -> Frame:
     return frame._replace(offset=start + OVERHEAD)
 
 
-def describe(data: bytes) -> Frame:
-    """The first frame of `data`, which is whole."""
+def describe(data: bytes | pa.Buffer) -> Frame:
+    """The frame that `data` begins with. Where its payload ends, nobody has looked."""
     _, kind, sequence, length = _FRAME.unpack_from(data)
     (checksum,) = _CHECKSUM.unpack_from(data, _FRAME.size)
     return Frame(Kind(kind), sequence, OVERHEAD, length, checksum)
@@ -153,30 +169,37 @@ def read_settled(fd: int, frame: Frame) -> frozenset[int]:
     return frozenset(struct.unpack(f"<{frame.length // 8}q", _payload(fd, frame)))
 
 
-def read_batch(fd: int, frame: Frame) -> list[Part]:
-    """`StoreError` if the disk no longer gives what was written."""
-    payload = pa.py_buffer(_payload(fd, frame))
-    (tables,) = _TABLES.unpack_from(payload)
+def read_batch(fd: int, frame: Frame) -> list[Stored]:
+    """What a batch has, which is looked through without being held: a checkpoint may be large.
+    `StoreError` if the disk no longer gives what was written."""
+    if not _is_whole(fd, frame):
+        raise _differs(frame)
+    head = os.pread(fd, min(frame.length, _LONGEST_HEAD), frame.offset)
+    (tables,) = _TABLES.unpack_from(head)
     at = _TABLES.size
     contents: list[tuple[str, int, int]] = []
     for _ in range(tables):
-        name_size, rows, size = _TABLE.unpack_from(payload, at)
+        name_size, rows, size = _TABLE.unpack_from(head, at)
         at += _TABLE.size
-        contents.append((bytes(payload[at : at + name_size]).decode("ascii"), rows, size))
+        contents.append((head[at : at + name_size].decode("ascii"), rows, size))
         at += name_size
-    parts: list[Part] = []
+    parts: list[Stored] = []
     for name, rows, size in contents:
-        parts.append(Part(name, rows, payload.slice(at, size)))
+        parts.append(Stored(name, rows, frame.offset + at))
         at += size
     return parts
 
 
-def _frame(kind: Kind, sequence: int, *parts: bytes | pa.Buffer) -> bytes:
-    fields = _FRAME.pack(_MAGIC, kind, sequence, sum(len(part) for part in parts))
+def _frame(kind: Kind, sequence: int, payload: bytes) -> bytes:
+    return b"".join(_pieces(kind, sequence, payload))
+
+
+def _pieces(kind: Kind, sequence: int, *payload: bytes | pa.Buffer) -> list[bytes | pa.Buffer]:
+    fields = _FRAME.pack(_MAGIC, kind, sequence, sum(map(len, payload)))
     checksum = xxhash.xxh3_64(fields)
-    for part in parts:
-        checksum.update(part)
-    return b"".join([fields, _CHECKSUM.pack(checksum.intdigest()), *parts])
+    for piece in payload:
+        checksum.update(piece)
+    return [fields + _CHECKSUM.pack(checksum.intdigest()), *payload]
 
 
 def _checksum_of(frame: Frame) -> "xxhash.xxh3_64":
@@ -203,8 +226,12 @@ def _payload(fd: int, frame: Frame) -> bytes:
     checksum = _checksum_of(frame)
     checksum.update(payload)
     if checksum.intdigest() != frame.checksum:
-        raise StoreError(
-            f"a journalled batch (sequence {frame.sequence}) reads back differently than it was "
-            "written: check the disk, then start the crawl again to recover what is readable"
-        )
+        raise _differs(frame)
     return payload
+
+
+def _differs(frame: Frame) -> StoreError:
+    return StoreError(
+        f"a journalled batch (sequence {frame.sequence}) reads back differently than it was "
+        "written: check the disk, then start the crawl again to recover what is readable"
+    )

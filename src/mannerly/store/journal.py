@@ -34,7 +34,7 @@ from mannerly.errors import CrawlBusyError, StoreError
 from mannerly.records import Exchange
 from mannerly.store import frames, rolling
 from mannerly.store.contract import Rows
-from mannerly.store.disk import DISK, Disk
+from mannerly.store.disk import DISK, Buffer, Disk
 from mannerly.store.frames import Part
 from mannerly.store.layout import Layout
 from mannerly.store.lock import WriterLock
@@ -117,14 +117,14 @@ class JournalStore:
         self._check_order(sequence)
         archived = self._archivist.rows(sequence, rows.of(Exchange), self._clock.wall())
         parts = _encoded(rows, archived)
-        for_archive = sum(len(part.stream) for part in parts if part.table == WARC.name)
-        data = frames.batch(sequence, parts)
+        for_archive = sum(part.size for part in parts if part.table == WARC.name)
+        pieces = frames.batch(sequence, parts)
         if self._is_full():
             self._finish()
         try:
             _guarded(
                 "write to the journal",
-                lambda: self._append_durably(sequence, data, for_archive),
+                lambda: self._append_durably(sequence, pieces, for_archive),
             )
         except StoreError:
             self._give_up_segment()
@@ -139,14 +139,15 @@ class JournalStore:
         if sequence != self._last + 1:
             raise StoreError(f"{sequence} was to be written after {self._last}")
 
-    def _append_durably(self, sequence: int, data: bytes, for_archive: int) -> None:
+    def _append_durably(self, sequence: int, pieces: Sequence[Buffer], for_archive: int) -> None:
         segment = self._current
         if segment is None:
             segment = self._begin(after=sequence - 1)
-        self._disk.append(self._fd, data)
+        self._disk.append(self._fd, *pieces)
         self._disk.sync(self._fd)
-        segment.batches[sequence] = frames.payload_at(frames.describe(data), segment.size)
-        segment.size += len(data)
+        frame = frames.payload_at(frames.describe(pieces[0]), segment.size)
+        segment.batches[sequence] = frame
+        segment.size = frame.offset + frame.length
         self._archived_bytes += for_archive
         self._unsynced.clear()
 

@@ -90,19 +90,17 @@ def rows(
     path: Path, batches: Sequence[Counted], of: Collection[Table] = tables.TABLES
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
     """The rows of a segment that count, as readers see them, one record batch at a time."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
+    with path.open("rb", buffering=0) as file:
         for frame, refused in batches:
-            for part in frames.read_batch(fd, frame):
+            for part in frames.read_batch(file.fileno(), frame):
                 table = tables.named(part.table)
                 if table not in of:
                     continue
-                for batch in tables.decode(part.stream):
+                file.seek(part.offset)
+                for batch in tables.decode(file):
                     counting = tables.public(table, batch, refused)
                     if counting is not None:
                         yield table, counting
-    finally:
-        os.close(fd)
 
 
 def marks_of(journal: Sequence[Segment]) -> dict[int, Refused]:

@@ -22,7 +22,7 @@ import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -260,22 +260,19 @@ _LARGE = frozenset({"text", "main_text"})
 """Columns of texts that are large. Below 2^31 bytes in a batch: `BYTES_PER_BATCH`."""
 
 
-def encode(table: Table, records: Sequence[Record]) -> pa.Buffer:
-    """The records as a compressed Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    # Measured per page with a text of 35 kB, written in tens / in forties and read once: zstd 3
-    # 338 / 156 us and 9.1 / 4.9 kB, lz4 127 / 129 us and 16 kB. zstd has a context for each of a
-    # hundred buffers. The bytes are synced before a checkpoint goes on, but a page has brought more
-    # of them over the wire. What goes into a WARC file is compressed already.
-    codec = pa.Codec("lz4") if table.suffix == "parquet" else None
-    options = pa.ipc.IpcWriteOptions(compression=codec, use_threads=False)
-    with pa.ipc.new_stream(sink, table.journal, options=options) as stream:
-        for part in _parts(records, table.bulk):
-            stream.write_batch(_batch(table.journal, part))
-    return sink.getvalue()
+_END = pa.py_buffer(b"\xff\xff\xff\xff\x00\x00\x00\x00")
+"""Of an Arrow IPC stream."""
 
 
-def decode(stream: pa.Buffer) -> Iterator[pa.RecordBatch]:
+def encode(table: Table, records: Sequence[Record]) -> list[pa.Buffer]:
+    """The records as an Arrow IPC stream, in pieces. Not compressed: to be written and read once,
+    packing costs more than the bytes that it saves (docs/decisions/0005)."""
+    parts = _parts(records, table.bulk)
+    batches = [_batch(table.journal, part).serialize() for part in parts]
+    return [table.journal.serialize(), *batches, _END]
+
+
+def decode(stream: pa.Buffer | BinaryIO) -> Iterator[pa.RecordBatch]:
     """The record batches of a stream, one at a time in memory."""
     options = pa.ipc.IpcReadOptions(use_threads=False)
     with pa.ipc.open_stream(stream, options=options) as reader:

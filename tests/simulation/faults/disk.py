@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mannerly.store.disk import Disk
+from mannerly.store.disk import Buffer, Disk
 from tests.simulation.faults.plan import Kind
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ class BorderDisk(Disk):
         self._paths[fd] = path
         return fd
 
-    def append(self, fd: int, data: bytes | memoryview) -> None:
+    def append(self, fd: int, *pieces: Buffer) -> None:
+        data = b"".join(pieces)
         try:
             self._step("append")
             torn = self._process.due("append half")

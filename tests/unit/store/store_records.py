@@ -8,7 +8,7 @@ from typing import Any
 
 from mannerly.evidence import RequestRecord
 from mannerly.records import Exchange, FetchRecord, PageRecord
-from mannerly.store.disk import Disk
+from mannerly.store.disk import Buffer, Disk
 from mannerly.store.read import open_store
 
 
@@ -108,13 +108,14 @@ class FailingDisk(Disk):
         self._step("create")
         return super().create(path)
 
-    def append(self, fd: int, data: bytes | memoryview) -> None:
+    def append(self, fd: int, *pieces: Buffer) -> None:
         try:
             self._step("append")
         except OSError:
-            super().append(fd, memoryview(data)[: len(data) // 2])
+            data = b"".join(pieces)
+            super().append(fd, data[: len(data) // 2])
             raise
-        super().append(fd, data)
+        super().append(fd, *pieces)
 
     def sync(self, fd: int) -> None:
         self._step("sync")

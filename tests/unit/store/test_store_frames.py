@@ -29,7 +29,7 @@ def small_segment() -> list[bytes]:
             Part("fetches", 1, encode(FETCHES, [fetch(sequence)])),
             Part("pages", 1, encode(PAGES, [page(sequence)])),
         ]
-        written.append(frames.batch(sequence, parts))
+        written.append(b"".join(frames.batch(sequence, parts)))
         written.append(frames.settled(sequence, {sequence * 100, -sequence}))
     return written
 

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
@@ -52,7 +53,7 @@ def archive(directory: Path, *rows: WarcRow) -> Path:
     """By the way that leads through the journal."""
     path = directory / "test.warc.gz"
     with WarcFile(WARC, path) as file:
-        for batch in decode(encode(WARC, rows)):
+        for batch in decode(pa.py_buffer(b"".join(encode(WARC, rows)))):
             counting = public(WARC, batch, ())
             assert counting is not None
             file.add(counting)
