@@ -22,8 +22,9 @@ import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -288,21 +289,20 @@ def public(
     """
     if not table.leased:
         return batch
-    if refused is None:
-        if not table.lasting:
-            return None
-        settled = pa.repeat(pa.scalar(False), batch.num_rows)
-    elif refused:
-        tokens = pa.array(sorted(refused), pa.int64())
-        settled = pc.invert(pc.is_in(batch.column(0), value_set=tokens))
-    else:
-        settled = pa.repeat(pa.scalar(True), batch.num_rows)
-    columns = batch.columns[1:]
-    if table.lasting:
-        return pa.record_batch([*columns, settled], schema=table.public)
     rows = batch.remove_column(0)
-    rows = rows.filter(settled) if refused else rows
+    if table.lasting:
+        return rows.append_column(_SETTLED, _settled(batch, refused))
+    if refused is None:
+        return None
+    rows = rows.filter(_settled(batch, refused)) if refused else rows
     return _unfolded(table, rows) if table.lists else rows
+
+
+def _settled(batch: pa.RecordBatch, refused: Collection[int] | None) -> pa.Array:
+    if not refused:
+        return pa.repeat(pa.scalar(refused is not None), batch.num_rows)
+    tokens = pa.array(sorted(refused), pa.int64())
+    return pc.invert(pc.is_in(batch.column(0), value_set=tokens))
 
 
 def _unfolded(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -355,10 +355,19 @@ def _texts(values: Sequence[str]) -> pa.Array:
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(ends), texts)
 
 
-def _array(kind: pa.DataType, values: Sequence[object]) -> pa.Array:
+_CODES = {pa.int32().id: "i", pa.int64().id: "q", pa.float64().id: "d"}
+"""Numbers, as `array` calls them."""
+
+
+def _array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
+    """Numbers by hand: it takes Arrow longer to find out what they are, above all if they are few.
+    Short texts and lists by Arrow, which is faster with them than Python is."""
     if kind == TIMESTAMP:
-        micros = pc.round(pc.multiply(pa.array(values, pa.float64()), 1e6))
-        return micros.cast(pa.int64()).cast(TIMESTAMP)
+        micros = np.rint(np.array(values, np.float64) * 1e6).astype(np.int64)
+        return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(micros)])
+    if kind.id in _CODES:
+        numbers = pa.py_buffer(array(_CODES[kind.id], values))
+        return pa.Array.from_buffers(kind, len(values), [None, numbers])
     try:
         return pa.array(values, kind)
     except UnicodeEncodeError:
