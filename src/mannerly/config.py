@@ -349,11 +349,11 @@ class EngineSection:
         meta="FULL|NORMAL",
     )
     segment_size: int = _option(
-        64 * 2**20,
+        128 * 2**20,
         size,
         "Size at which the journal is rolled into Parquet.",
         meta="SIZE",
-        shown="64MiB",
+        shown="128MiB",
     )
     segment_age: float = _option(
         300.0,

@@ -47,7 +47,7 @@ T = TypeVar("T")
 MUCH = 8 * 2**20
 """Rolling a segment of this size leaves holes in the heap (70 MiB after one of 60) that nothing
 would give back before the next one."""
-ARCHIVE_FACTOR = 4
+ARCHIVE_FACTOR = 2
 """So many times `segment_bytes` may a segment have if most of it is for a WARC file: else the
 Parquet files beside it would be small."""
 LEAST_SHARE = 8
@@ -67,7 +67,7 @@ class JournalStore:
         writer: int,
         *,
         clock: Clock,
-        segment_bytes: int = 64 << 20,
+        segment_bytes: int = 128 << 20,
         segment_age_s: float = 300.0,
         facts: Sequence[tuple[str, str]] = (),
         disk: Disk = DISK,
