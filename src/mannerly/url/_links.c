@@ -15,7 +15,9 @@
 
 #include "xxh3_short.h"
 
-enum { ODD, PLAIN, SLASH, DOT, COLON, QUESTION, SEMICOLON, HASH };
+enum { ODD, PLAIN, SLASH, DOT, COLON, QUESTION, SEMICOLON, HASH, PERCENT };
+
+#define USUAL_LINKS 256 /* a power of two */
 
 static uint8_t kinds[256];
 
@@ -31,11 +33,12 @@ static void fill_kinds(void)
     kinds['?'] = QUESTION;
     kinds[';'] = SEMICOLON;
     kinds['#'] = HASH;
+    kinds['%'] = PERCENT;
 }
 
 /* What is known of the page and its crawl. Borrowed references, but for `room`. */
 typedef struct {
-    PyObject *origin, *directory, *site, *origins, *strip, *made, *digest;
+    PyObject *origin, *directory, *site, *origins, *strip, *made, *digest, *closely;
     Py_ssize_t max_length;
     int strips_directory;
     char *room; /* for a URL in the making, `max_length` long */
@@ -45,8 +48,10 @@ typedef struct {
 typedef struct {
     const char *text;
     Py_ssize_t size;
-    PyObject *site;
-    PyObject *owner; /* NULL, or a string that `text` is in */
+    Py_ssize_t authority; /* how long its origin is, if that has to be known; 0: it is the page's */
+    int strips;           /* it has parameters that may have to go */
+    PyObject *site;       /* owned */
+    PyObject *owner;      /* owned: NULL, or a string that `text` is in */
 } Url;
 
 static void drop(Url *url)
@@ -54,6 +59,9 @@ static void drop(Url *url)
     Py_CLEAR(url->site);
     Py_CLEAR(url->owner);
 }
+
+/* Where a reference leads, as far as a look tells. `FAILED` is with an error. */
+enum lead { FAILED = -1, NOWHERE, CLOSELY, LEADS };
 
 typedef struct {
     Py_ssize_t size;      /* without the fragment */
@@ -75,6 +83,12 @@ static Py_ssize_t after_authority(const char *text, Py_ssize_t size)
     return slash ? slash - text : 0;
 }
 
+/* An escaped dot, which counts as a dot. */
+static int is_escaped_dot(const char *text, const char *end)
+{
+    return end - text > 2 && text[1] == '2' && (text[2] == 'e' || text[2] == 'E');
+}
+
 /* False: it is not plain. */
 static int look_at(const char *text, Py_ssize_t size, Look *seen)
 {
@@ -82,8 +96,6 @@ static int look_at(const char *text, Py_ssize_t size, Look *seen)
     seen->strips = 0;
     Py_ssize_t at = seen->authority;
     int absolute = at > 0 || (size > 0 && text[0] == '/');
-    if (!at && size > 1 && text[0] == '/' && text[1] == '/')
-        return 0; /* a host follows */
     Py_ssize_t segment = at; /* where it begins */
     int dots = 1;            /* it has nothing but dots */
     int in_query = 0;
@@ -95,6 +107,10 @@ static int look_at(const char *text, Py_ssize_t size, Look *seen)
             break;
         } else if (kind == ODD || (kind == COLON && !absolute)) {
             return 0;
+        } else if (kind == PERCENT) {
+            if (is_escaped_dot(text + at, text + size))
+                return 0;
+            dots = 0;
         } else if (kind == QUESTION) {
             if (!in_query && dots && at - segment > 0 && at - segment <= 2)
                 return 0;
@@ -117,66 +133,105 @@ static int look_at(const char *text, Py_ssize_t size, Look *seen)
     if (!in_query && dots && at - segment > 0 && at - segment <= 2)
         return 0;
     seen->size = at;
-    return !(at && text[at - 1] == '?');
+    return at && text[at - 1] != '?';
 }
 
-/* The URL without the parameters that are left out: 1, or 0 if it is not plain, -1 with an error. */
-static int strip(const Page *page, Url *url)
+/* `mailto:`, `javascript:` and the like, whatever follows: a scheme that is not `http` or `https`. */
+static int is_elsewhere(const char *text, Py_ssize_t size)
+{
+    if (!size || text[0] == 'h')
+        return 0;
+    Py_ssize_t at = 0;
+    while (at < size && text[at] >= 'a' && text[at] <= 'z')
+        at++;
+    return at && at < size && text[at] == ':';
+}
+
+/* The URL that a reference is, as far as its characters tell: whether its origin is a sound one, and
+   whether parameters have to go, is for `settled`. */
+static enum lead written(const Page *page, PyObject *href, Url *url)
+{
+    url->site = url->owner = NULL;
+    if (!PyUnicode_CheckExact(href) || !PyUnicode_IS_COMPACT_ASCII(href))
+        return CLOSELY;
+    const char *text = PyUnicode_DATA(href);
+    Py_ssize_t size = PyUnicode_GET_LENGTH(href);
+    if (size && text[0] == '#')
+        return NOWHERE; /* the page itself */
+    while (size && (uint8_t)text[size - 1] <= ' ')
+        size--;
+    while (size && (uint8_t)*text <= ' ')
+        text++, size--;
+    if (size > page->max_length)
+        return CLOSELY; /* what is too long is counted there */
+    if (is_elsewhere(text, size))
+        return NOWHERE;
+    if (size > 1 && text[0] == '/' && text[1] == '/') { /* a host follows */
+        const char *const origin = PyUnicode_DATA(page->origin);
+        const char *const colon = memchr(origin, ':', (size_t)PyUnicode_GET_LENGTH(page->origin));
+        const Py_ssize_t scheme = colon ? colon + 1 - origin : 0;
+        if (!scheme || scheme + size > page->max_length)
+            return CLOSELY;
+        memcpy(page->room, origin, (size_t)scheme);
+        memcpy(page->room + scheme, text, (size_t)size);
+        text = page->room;
+        size += scheme;
+    }
+    Look seen;
+    if (!look_at(text, size, &seen))
+        return CLOSELY;
+    url->text = text;
+    url->size = seen.size;
+    url->authority = seen.authority;
+    url->strips = seen.strips;
+    if (!seen.authority) {
+        if (page->site == Py_None)
+            return CLOSELY;
+        const Py_ssize_t head = PyUnicode_GET_LENGTH(page->origin);
+        const Py_ssize_t middle = text[0] == '/' ? 0 : PyUnicode_GET_LENGTH(page->directory);
+        if (head + middle + seen.size > page->max_length)
+            return CLOSELY;
+        memcpy(page->room, PyUnicode_DATA(page->origin), (size_t)head);
+        memcpy(page->room + head, PyUnicode_DATA(page->directory), (size_t)middle);
+        memcpy(page->room + head + middle, text, (size_t)seen.size);
+        url->text = page->room;
+        url->size = head + middle + seen.size;
+        url->strips |= middle && page->strips_directory;
+    }
+    url->strips &= page->strip != Py_None;
+    return LEADS;
+}
+
+/* The URL without the parameters that are left out. */
+static enum lead stripped(const Page *page, Url *url)
 {
     PyObject *whole = PyUnicode_FromStringAndSize(url->text, url->size);
     url->owner = whole ? PyObject_CallOneArg(page->strip, whole) : NULL;
     Py_XDECREF(whole);
     if (!url->owner)
-        return -1;
+        return FAILED;
     if (!PyUnicode_CheckExact(url->owner) || !PyUnicode_IS_COMPACT_ASCII(url->owner))
-        return 0;
+        return CLOSELY;
     url->text = PyUnicode_DATA(url->owner);
     url->size = PyUnicode_GET_LENGTH(url->owner);
-    return 1;
+    return url->size <= page->max_length ? LEADS : CLOSELY;
 }
 
-/* What a plain reference leads to: 1, or 0 if it is not plain, -1 with an error. To be dropped. */
-static int lead(const Page *page, PyObject *href, Url *url)
+/* What was `written`, with its site and without what is left out. To be dropped in any case. */
+static enum lead settled(const Page *page, Url *url)
 {
-    url->site = url->owner = NULL;
-    if (!PyUnicode_CheckExact(href) || !PyUnicode_IS_COMPACT_ASCII(href))
-        return 0;
-    const char *text = PyUnicode_DATA(href);
-    Look seen;
-    if (!look_at(text, PyUnicode_GET_LENGTH(href), &seen) || !seen.size)
-        return 0;
-    int strips = seen.strips;
-    if (seen.authority) {
-        PyObject *origin = PyUnicode_FromStringAndSize(text, seen.authority);
+    if (url->authority) {
+        PyObject *origin = PyUnicode_FromStringAndSize(url->text, url->authority);
         if (!origin)
-            return -1;
+            return FAILED;
         url->site = Py_XNewRef(PyDict_GetItemWithError(page->origins, origin));
         Py_DECREF(origin);
         if (!url->site)
-            return PyErr_Occurred() ? -1 : 0;
-        url->text = text;
-        url->size = seen.size;
+            return PyErr_Occurred() ? FAILED : CLOSELY;
     } else {
-        if (page->site == Py_None)
-            return 0;
-        const Py_ssize_t head = PyUnicode_GET_LENGTH(page->origin);
-        const Py_ssize_t middle = text[0] == '/' ? 0 : PyUnicode_GET_LENGTH(page->directory);
-        if (head + middle + seen.size > page->max_length)
-            return 0; /* what is too long is counted there */
-        strips |= middle && page->strips_directory;
-        memcpy(page->room, PyUnicode_DATA(page->origin), (size_t)head);
-        memcpy(page->room + head, PyUnicode_DATA(page->directory), (size_t)middle);
-        memcpy(page->room + head + middle, text, (size_t)seen.size);
         url->site = Py_NewRef(page->site);
-        url->text = page->room;
-        url->size = head + middle + seen.size;
     }
-    if (strips && page->strip != Py_None) {
-        int plain = strip(page, url);
-        if (plain <= 0)
-            return plain;
-    }
-    return url->size <= page->max_length;
+    return url->strips ? stripped(page, url) : LEADS;
 }
 
 /* Its hash; false with an error. */
@@ -215,13 +270,6 @@ static PyObject *made(const Page *page, const Url *url, uint64_t hash)
     return link;
 }
 
-/* A link that was met: by its hash; as an object where the parser was asked. */
-typedef struct {
-    uint64_t hash;
-    PyObject *href; /* borrowed */
-    PyObject *link; /* owned, or NULL: it is plain */
-} Met;
-
 /* Which hashes were met before on this page. A power of two of places, more than half of them free;
    0 means free, so the hash 0 stands as 1. */
 typedef struct {
@@ -229,60 +277,13 @@ typedef struct {
     size_t mask;
 } Before;
 
-static int is_first(Before *before, uint64_t hash)
+/* Its place, or the one that it would take. */
+static uint64_t *place_of(const Before *before, uint64_t hash)
 {
-    hash = hash ? hash : 1;
     size_t at = hash & before->mask;
-    for (; before->places[at]; at = (at + 1) & before->mask)
-        if (before->places[at] == hash)
-            return 0;
-    before->places[at] = hash;
-    return 1;
-}
-
-/* Of what `closely` says of it: 1, 0 if it leads nowhere, -1 with an error. */
-static int met_closely(PyObject *closely, PyObject *href, Met *met)
-{
-    met->link = NULL;
-    if (PyUnicode_CheckExact(href) && PyUnicode_GET_LENGTH(href)
-        && PyUnicode_READ_CHAR(href, 0) == '#')
-        return 0; /* the page itself */
-    PyObject *link = PyObject_CallOneArg(closely, href);
-    if (!link)
-        return -1;
-    if (link == Py_None) {
-        Py_DECREF(link);
-        return 0;
-    }
-    met->hash = 0;
-    if (PyTuple_Check(link) && PyTuple_GET_SIZE(link) == 3)
-        met->hash = (uint64_t)PyLong_AsLongLong(PyTuple_GET_ITEM(link, 1));
-    else
-        PyErr_SetString(PyExc_TypeError, "a link has three parts");
-    met->link = link;
-    return PyErr_Occurred() ? -1 : 1;
-}
-
-static int met_by(const Page *page, PyObject *closely, PyObject *href, Met *met)
-{
-    Url url;
-    met->href = href;
-    met->link = NULL;
-    int told = lead(page, href, &url);
-    if (told == 1 && !digest(page, &url, &met->hash))
-        told = -1;
-    drop(&url);
-    return told ? told : met_closely(closely, href, met);
-}
-
-static int add_position(PyObject *positions, Py_ssize_t at)
-{
-    if (positions == Py_None)
-        return 1;
-    PyObject *position = PyLong_FromSsize_t(at);
-    int added = position && PyList_Append(positions, position) == 0;
-    Py_XDECREF(position);
-    return added;
+    while (before->places[at] && before->places[at] != hash)
+        at = (at + 1) & before->mask;
+    return &before->places[at];
 }
 
 /* Hashes that are known, each at the place of its low bits; NULL: none is. */
@@ -291,81 +292,165 @@ typedef struct {
     uint64_t mask;
 } Known;
 
-/* A link that was met and is wanted. */
-static PyObject *link_of(const Page *page, PyObject *closely, const Met *met)
+static int is_known(const Known *known, uint64_t hash)
 {
-    if (met->link)
-        return Py_NewRef(met->link);
-    Url url;
-    PyObject *link = NULL;
-    int plain = lead(page, met->href, &url);
-    if (plain == 1)
-        link = made(page, &url, met->hash);
-    else if (plain == 0) /* its origin was forgotten since: there is a bound on those known */
-        link = PyObject_CallOneArg(closely, met->href);
-    drop(&url);
-    return link;
+    return known->slots && known->slots[hash & known->mask] == (int64_t)hash;
 }
 
-/* Those that were met and are not known, as objects. */
-static PyObject *unknown(const Page *page, PyObject *closely, Met *met, Py_ssize_t count,
-                         const Known *known)
+/* A reference at first sight. */
+typedef struct {
+    uint64_t hash;
+    enum lead lead;
+    int hashed; /* it leads to a URL of this hash, if it leads anywhere */
+} Sight;
+
+/* What comes of all references. */
+typedef struct {
+    const Page *page;
+    const Known *known;
+    Before before;
+    Py_ssize_t count;
+    PyObject *links;     /* of those that are not known */
+    PyObject *positions; /* of those that were met, or None */
+} Walk;
+
+/* A URL was met; `link` is it, stolen, or NULL if it is known or was met before. */
+static int meet(Walk *it, uint64_t hash, Py_ssize_t at, PyObject *link)
 {
-    PyObject *links = PyList_New(0);
-    for (Py_ssize_t at = 0; links && at < count; at++) {
-        if (known->slots && known->slots[met[at].hash & known->mask] == (int64_t)met[at].hash)
-            continue;
-        PyObject *link = link_of(page, closely, &met[at]);
-        if (!link || (link != Py_None && PyList_Append(links, link) < 0))
-            Py_CLEAR(links);
-        Py_XDECREF(link);
+    uint64_t *const place = place_of(&it->before, hash ? hash : 1);
+    int met = *place != 0, ok = 1;
+    if (!met) {
+        *place = hash ? hash : 1;
+        it->count++;
+        if (it->positions != Py_None) {
+            PyObject *position = PyLong_FromSsize_t(at);
+            ok = position && PyList_Append(it->positions, position) == 0;
+            Py_XDECREF(position);
+        }
+        if (ok && link)
+            ok = PyList_Append(it->links, link) == 0;
     }
-    return links;
+    Py_XDECREF(link);
+    return ok;
 }
 
-/* All in two rounds: hashes first, each of which has the processor fetch its slot; by the time they
-   are looked at, the slots are there. (A look took 0.2 us, waiting for memory.) */
-static PyObject *walked(const Page *page, PyObject *hrefs, PyObject *closely, Py_ssize_t max_links,
+/* Of what the parser says of it. */
+static int meet_closely(Walk *it, PyObject *href, Py_ssize_t at)
+{
+    PyObject *link = PyObject_CallOneArg(it->page->closely, href);
+    if (!link || link == Py_None) {
+        Py_XDECREF(link);
+        return link != NULL;
+    }
+    uint64_t hash = 0;
+    if (PyTuple_Check(link) && PyTuple_GET_SIZE(link) == 3)
+        hash = (uint64_t)PyLong_AsLongLong(PyTuple_GET_ITEM(link, 1));
+    else
+        PyErr_SetString(PyExc_TypeError, "a link has three parts");
+    if (PyErr_Occurred()) {
+        Py_DECREF(link);
+        return 0;
+    }
+    if (is_known(it->known, hash))
+        Py_CLEAR(link);
+    return meet(it, hash, at, link);
+}
+
+static int meet_plainly(Walk *it, PyObject *href, const Sight *sight, Py_ssize_t at)
+{
+    Url url;
+    uint64_t hash = sight->hash;
+    /* What is known is a URL as it should be, so its origin need not be looked up. */
+    if (sight->hashed && is_known(it->known, hash))
+        return meet(it, hash, at, NULL);
+    if (sight->hashed && *place_of(&it->before, hash ? hash : 1))
+        return 1;
+    int ok = 1;
+    enum lead lead = written(it->page, href, &url);
+    if (lead == LEADS)
+        lead = settled(it->page, &url);
+    if (lead == LEADS && !sight->hashed && !digest(it->page, &url, &hash))
+        lead = FAILED;
+    if (lead == LEADS) {
+        PyObject *link = is_known(it->known, hash) ? NULL : made(it->page, &url, hash);
+        ok = !PyErr_Occurred() && meet(it, hash, at, link);
+    }
+    drop(&url);
+    return lead == CLOSELY ? meet_closely(it, href, at) : ok && lead != FAILED;
+}
+
+/* Each reference as it looks; the processor is asked for its slot, which is there by the time that
+   it is wanted. (A look took 0.2 us, waiting for memory.) */
+static int sighted(const Page *page, PyObject *hrefs, const Known *known, Sight *sights)
+{
+    Url url;
+    for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(hrefs); at++) {
+        Sight *const sight = &sights[at];
+        sight->lead = written(page, PyTuple_GET_ITEM(hrefs, at), &url);
+        sight->hashed = sight->lead == LEADS && !url.strips;
+        if (sight->hashed && !digest(page, &url, &sight->hash))
+            return 0;
+        if (sight->hashed && known->slots)
+            __builtin_prefetch(&known->slots[sight->hash & known->mask]);
+    }
+    return 1;
+}
+
+static int walk_on(Walk *it, PyObject *hrefs, Sight *sights, Py_ssize_t max_links)
+{
+    if (!sighted(it->page, hrefs, it->known, sights))
+        return 0;
+    int ok = 1;
+    for (Py_ssize_t at = 0; ok && at < PyTuple_GET_SIZE(hrefs) && it->count < max_links; at++) {
+        PyObject *const href = PyTuple_GET_ITEM(hrefs, at);
+        if (sights[at].lead == LEADS)
+            ok = meet_plainly(it, href, &sights[at], at);
+        else if (sights[at].lead == CLOSELY)
+            ok = meet_closely(it, href, at);
+    }
+    return ok;
+}
+
+static PyObject *walked(const Page *page, PyObject *hrefs, Py_ssize_t max_links,
                         PyObject *positions, const Known *known)
 {
-    const Py_ssize_t size = PyTuple_GET_SIZE(hrefs);
+    const size_t size = (size_t)PyTuple_GET_SIZE(hrefs);
     size_t places = 16;
-    while (places < 2 * (size_t)size)
+    while (places < 2 * size)
         places *= 2;
-    Before before = {PyMem_Calloc(places, sizeof *before.places), places - 1};
-    Met *met = PyMem_Malloc((size_t)(size ? size : 1) * sizeof *met);
-    Py_ssize_t count = 0;
-    int ok = before.places && met;
-    if (!ok)
+    /* For most pages there is room on the stack. */
+    Sight few_sights[USUAL_LINKS];
+    uint64_t few_places[2 * USUAL_LINKS];
+    const int few = size <= USUAL_LINKS;
+    Sight *sights = few ? few_sights : PyMem_Malloc(size * sizeof *sights);
+    uint64_t *taken = few ? few_places : PyMem_Malloc(places * sizeof *taken);
+    Walk it = {page, known, {taken, places - 1}, 0, PyList_New(0), positions};
+    int ok = it.links != NULL;
+    if (!sights || !taken) {
         PyErr_NoMemory();
-    for (Py_ssize_t at = 0; ok && at < size && count < max_links; at++) {
-        int leads = met_by(page, closely, PyTuple_GET_ITEM(hrefs, at), &met[count]);
-        if (leads == 1 && is_first(&before, met[count].hash)) {
-            if (known->slots)
-                __builtin_prefetch(&known->slots[met[count].hash & known->mask]);
-            count++;
-            ok = add_position(positions, at);
-        } else {
-            Py_CLEAR(met[count].link);
-            ok = leads >= 0;
-        }
+        ok = 0;
     }
-    PyObject *links = ok ? unknown(page, closely, met, count, known) : NULL;
-    for (Py_ssize_t at = 0; at < count; at++)
-        Py_XDECREF(met[at].link);
-    PyMem_Free(met);
-    PyMem_Free(before.places);
-    return links ? Py_BuildValue("nN", count, links) : NULL;
+    if (ok) {
+        memset(taken, 0, places * sizeof *taken);
+        ok = walk_on(&it, hrefs, sights, max_links);
+    }
+    if (!few) {
+        PyMem_Free(sights);
+        PyMem_Free(taken);
+    }
+    if (!ok)
+        Py_CLEAR(it.links);
+    return ok ? Py_BuildValue("nN", it.count, it.links) : NULL;
 }
 
 static PyObject *walk(PyObject *module, PyObject *args)
 {
     (void)module;
     Page page;
-    PyObject *hrefs, *closely, *positions;
+    PyObject *hrefs, *positions;
     Py_ssize_t max_links;
     Py_buffer slots = {.len = 0};
-    if (!PyArg_ParseTuple(args, "O!OUUOO!OO!OnnO|y*", &PyList_Type, &hrefs, &closely, &page.origin,
+    if (!PyArg_ParseTuple(args, "O!OUUOO!OO!OnnO|y*", &PyList_Type, &hrefs, &page.closely, &page.origin,
                           &page.directory, &page.site, &PyDict_Type, &page.origins, &page.strip,
                           &PyType_Type, &page.made, &page.digest, &page.max_length, &max_links,
                           &positions, &slots))
@@ -384,7 +469,7 @@ static PyObject *walk(PyObject *module, PyObject *args)
         Known known = {NULL, 0};
         if (slots.len >= (Py_ssize_t)sizeof *known.slots)
             known = (Known){slots.buf, (uint64_t)slots.len / sizeof *known.slots - 1};
-        found = walked(&page, all, closely, max_links, positions, &known);
+        found = walked(&page, all, max_links, positions, &known);
     }
     PyMem_Free(page.room);
     Py_XDECREF(all);

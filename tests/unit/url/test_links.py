@@ -89,6 +89,16 @@ def outcome(
 @example(
     BASES[0], ["http://b.example#/x", "http://b.example?/x", "https://b.example"], True, 99, 99
 )
+@example(BASES[0], ["/%2e%2E/b", "/a%2eb", "%", "a%2", "?%2e", "#%2e"], True, 99, 99)
+@example(BASES[0], [" ", " #a", "\t/a b ", " /a #b ", "\x00/a", "/a\x1f", "  "], True, 99, 99)
+@example(
+    BASES[2],
+    ["//", "///b.example/", "//b.example", "//B.example/x", "//b.example/./"],
+    True,
+    99,
+    99,
+)
+@example(BASES[0], ["ftp://b.example/", "h:x", "http:x", "a1:b", "A:b", "a", ":"], True, 99, 99)
 @example(BASES[2], ["x", "/x", "x;jsessionid=3", "x?utm_source=1&a=2", "a:b", "/a:b"], True, 99, 99)
 def test_both_ways_give_the_same(
     compiled: ModuleType,
@@ -153,12 +163,27 @@ def test_plain_ones_need_no_parser(compiled: ModuleType, monkeypatch: pytest.Mon
     key = SiteKey()
     key.of_origins["http://b.example"] = "b.example"
     hrefs = ["/x", "y.html#top", "http://b.example/z", "/q?a=1&b=2", "/x#again"]
+    hrefs += ["mailto:a@b.example", "javascript:f()", "#top", " /caf%C3%A9\n"]
     assert [link.url for link in resolve("https://www.a.example/d/", hrefs, key)] == [
         "https://www.a.example/x",
         "https://www.a.example/d/y.html",
         "http://b.example/z",
         "https://www.a.example/q?a=1&b=2",
+        "https://www.a.example/caf%C3%A9",
     ]
+    (link,) = resolve("http://www.a.example/d/", ["//b.example/y"], key)
+    assert link == ("http://b.example/y", url_hash("http://b.example/y"), "b.example")
+
+
+def test_a_known_one_needs_no_origin(compiled: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it is known says that its origin is sound."""
+    monkeypatch.setattr(resolving, "_walk", compiled.walk)
+    monkeypatch.setattr(resolving, "_Closely", Refusing)
+    hashed = url_hash("http://b.example/z")
+    found = fresh(
+        "https://www.a.example/d/", ["http://b.example/z"], SiteKey(), array("q", [hashed])
+    )
+    assert found == (1, [])
 
 
 def test_an_origin_that_is_forgotten_meanwhile(
