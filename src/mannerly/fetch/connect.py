@@ -15,7 +15,7 @@ from typing import Final
 from mannerly.errors import ConfigError, MannerlyError
 from mannerly.fetch import guard, tls
 from mannerly.fetch.contract import Admit
-from mannerly.fetch.deadline import Deadline
+from mannerly.fetch.deadline import Deadlines
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.model import Outcome
@@ -47,6 +47,8 @@ class Connector:
     timeout_s: float
     """For one address, TLS included, so that another can still be tried."""
     opened: set[Connection] = field(default_factory=set)
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    """Of connections, and of whatever else is to be done in time."""
     closed: bool = False
     tls_context: ssl.SSLContext = field(init=False)
 
@@ -131,7 +133,7 @@ class Connector:
         connection = Connection(self.opened)
         connected = False
         try:
-            with Deadline(self.timeout_s):
+            with self.deadlines.within(self.timeout_s):
                 made, _ = await loop.create_connection(
                     lambda: connection,
                     address,

@@ -1,21 +1,67 @@
-"""A deadline for a block of code, as `asyncio.timeout`, at about two thirds of its cost (5.6 us
-against 8.1, the median of seven rounds on a busy machine).
+"""Deadlines for blocks of code, each as `asyncio.timeout`, with one timer for them all.
 
-That one can be rescheduled and is entered and left by coroutines, which a request does not need.
-The rules are the same: the task is cancelled, and the cancellation becomes a `TimeoutError` unless
-somebody else has cancelled the task, too.
+A request has a deadline or two, which it nearly always keeps. A timer of its own for each would be
+made and cancelled in vain, for about a hundredth of what a page costs. So there is one, for
+the earliest; by the time that it goes off, most of those that were set after it are done.
+
+The rules are those of `asyncio.timeout`: the task is cancelled, and the cancellation becomes a
+`TimeoutError` unless somebody else has cancelled the task, too.
 """
 
 import asyncio
+import math
+import time
 from types import TracebackType
 
 
+class Deadlines:
+    """For the tasks of one event loop."""
+
+    __slots__ = ("_due_at", "_open", "_timer")
+
+    def __init__(self) -> None:
+        self._open: set[Deadline] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._due_at = math.inf
+        """When the timer goes off: never after the earliest of those that are open."""
+
+    def within(self, left_s: float) -> "Deadline":
+        """`with deadlines.within(5.0):` raises `TimeoutError` if the block takes longer."""
+        return Deadline(self, left_s)
+
+    def add(self, deadline: "Deadline") -> None:
+        self._open.add(deadline)
+        if deadline.at < self._due_at:
+            self._set_timer(deadline.at)
+
+    def remove(self, deadline: "Deadline") -> None:
+        self._open.discard(deadline)
+
+    def _set_timer(self, at: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due_at = at
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(max(0.0, at - time.monotonic()), self._look)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        self._timer = None
+        self._due_at = math.inf
+        for deadline in [deadline for deadline in self._open if deadline.at <= now]:
+            self._open.discard(deadline)
+            deadline.pass_()
+        if self._open:
+            self._set_timer(min(deadline.at for deadline in self._open))
+
+
 class Deadline:
-    """`with Deadline(5.0):` raises `TimeoutError` if the block takes longer. For one use."""
+    """For one use."""
 
-    __slots__ = ("_before", "_left_s", "_passed", "_task", "_timer")
+    __slots__ = ("_all", "_before", "_left_s", "_passed", "_task", "at")
 
-    def __init__(self, left_s: float) -> None:
+    def __init__(self, all_of_them: Deadlines, left_s: float) -> None:
+        self._all = all_of_them
         self._left_s = left_s
         self._passed = False
 
@@ -24,19 +70,20 @@ class Deadline:
         assert task is not None, "a deadline is for a task"
         self._task = task
         self._before = task.cancelling()
-        self._timer = asyncio.get_running_loop().call_later(self._left_s, self._pass)
+        self.at = time.monotonic() + self._left_s
+        self._all.add(self)
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, _: TracebackType | None
     ) -> None:
-        self._timer.cancel()
         if not self._passed:
+            self._all.remove(self)
             return
         # Ours is taken back in any case; what is left over is somebody else's, and goes on.
         others = self._task.uncancel() > self._before
         if kind is asyncio.CancelledError and not others:
             raise TimeoutError from exc
 
-    def _pass(self) -> None:
+    def pass_(self) -> None:
         self._passed = True
         self._task.cancel()

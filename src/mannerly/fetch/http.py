@@ -6,7 +6,6 @@ from mannerly.clock import Clock
 from mannerly.errors import ConfigError, UrlError
 from mannerly.fetch.connect import NOT_ADMITTED, Connector, FetchFailure
 from mannerly.fetch.contract import Admit, Fetched, anywhere
-from mannerly.fetch.deadline import Deadline
 from mannerly.fetch.dns import Resolver
 from mannerly.fetch.protocol import Connection
 from mannerly.fetch.response import ResponseReader
@@ -121,8 +120,8 @@ class HttpChannel:
             if left_s <= 0:
                 # The timer would only fire at the first wait, with a connection half open.
                 raise TimeoutError
-            # The one timer of a request: it cancels whatever step is waiting.
-            with Deadline(left_s):
+            # It cancels whatever step is waiting.
+            with self._connector.deadlines.within(left_s):
                 await self._exchange(fetched, request, start_by_at, body_limit)
             settled = True
         except TimeoutError:

@@ -80,7 +80,8 @@ class ResponseReader:
         self.http_version = b"1.1"
         self.reason = b""
         self.headers: list[Header] = []
-        self.body = bytearray()
+        self.body: bytes | bytearray = b""
+        """As it came, if it came in one piece, as most do: then it is not copied."""
         self.truncated = False
         self.reusable = False
         """Once ended: the connection may carry another request."""
@@ -214,7 +215,7 @@ class ResponseReader:
         self.problem = problem
         self.ended = True
         self.reusable = False
-        self.body = bytearray()
+        self.body = b""
 
     # Called by the parser ---------------------------------------------------------------------
 
@@ -281,10 +282,14 @@ class ResponseReader:
             return
         room = self._body_limit - len(self.body)
         if len(piece) > room:
-            self.body += piece[:room]
+            piece = piece[:room]
             self.truncated = True
             self.ended = True
+        if not self.body:
+            self.body = piece
         else:
+            if isinstance(self.body, bytes):
+                self.body = bytearray(self.body)
             self.body += piece
 
     def on_message_complete(self) -> None:
