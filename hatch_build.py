@@ -14,6 +14,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCES = [
+    Path("src/mannerly/_quick.c"),
     Path("src/mannerly/parse/_bare.c"),
     Path("src/mannerly/parse/_blocks.c"),
     Path("src/mannerly/parse/_simhash.c"),

@@ -6,12 +6,15 @@ they stand whatever the frontier says later of the lease or the batch (`mannerly
 
 from typing import NamedTuple
 
+from mannerly.quick import quick
+
 ROBOTS = "robots"
 PAGE = "page"
 INTERRUPTED = "interrupted"
 """The failure of a request that was cut off by our own stop; it may have been on the wire."""
 
 
+@quick
 class RequestRecord(NamedTuple):
     """One request on the wire, whatever became of it: a row of the `requests` table.
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
+from mannerly.quick import quick
+
 
 class Outcome(IntEnum):
     """What became of a URL. The number is what the frontier keeps; it never changes meaning."""
@@ -47,6 +49,10 @@ class Outcome(IntEnum):
     """The lease was too old to start a request: never a final state."""
 
 
+OUTCOME_WORDS = {outcome: outcome.name.lower() for outcome in Outcome}
+"""As the store has them. (To ask a member for its name takes longer than to look it up here.)"""
+
+
 class Source(IntEnum):
     """How a URL became known."""
 
@@ -80,6 +86,7 @@ class Priority(IntEnum):
     """Tried before without success; others go first."""
 
 
+@quick
 class NewUrl(NamedTuple):
     """A URL on its way into the frontier."""
 
@@ -93,6 +100,7 @@ class NewUrl(NamedTuple):
     """Hash of the page that named it; 0 for none."""
 
 
+@quick
 class QueuedUrl(NamedTuple):
     """A URL as the frontier's queue holds it. (`priority`, `seq`) is its place in the site."""
 
@@ -149,6 +157,7 @@ class Lease:
     """This process's clock *before* the frontier was asked."""
 
 
+@quick
 class Settled(NamedTuple):
     """A URL is finished: it leaves the queue and keeps its outcome."""
 
@@ -171,6 +180,7 @@ class Deferred(NamedTuple):
     tries: int
 
 
+@quick
 class Released(NamedTuple):
     """A lease is given back; the site rests for `rest_s` from now."""
 

@@ -6,7 +6,10 @@ crawl keeps of its own manners is in `mannerly.evidence`.
 
 from typing import NamedTuple
 
+from mannerly.quick import quick
 
+
+@quick
 class FetchRecord(NamedTuple):
     """One settled URL: a row of the `fetches` table."""
 
@@ -36,6 +39,7 @@ class FetchRecord(NamedTuple):
     """What went wrong, in words."""
 
 
+@quick
 class PageRecord(NamedTuple):
     """One stored page: a row of the `pages` table."""
 

@@ -24,12 +24,14 @@ from mannerly.model import (
     RobotsSeen,
     Settled,
 )
+from mannerly.quick import quick
 from mannerly.records import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.store.contract import Rows
 
 _BYTES_A_LINK = 150
 
 
+@quick
 class Release(NamedTuple):
     lease: Lease
     not_before_at: float

@@ -12,12 +12,14 @@ from typing import NamedTuple
 from mannerly.engine.twins import Likeness, Twin, Twins
 from mannerly.model import NewUrl, QueuedUrl
 from mannerly.parse.simhash import text_print
+from mannerly.quick import quick
 from mannerly.url.yields import Gave, YieldGuard
 
 LOOKED_AT = 50
 """Links of a page that repeats, to see whether it leads anywhere."""
 
 
+@quick
 class Marks(NamedTuple):
     """Three columns of the page's row."""
 

@@ -13,10 +13,11 @@ from mannerly.engine.requests import NOTHING, Basis
 from mannerly.engine.sieve import Sieve
 from mannerly.fetch.contract import Fetched, TlsFacts
 from mannerly.fetch.decode import decode
-from mannerly.model import Lease, NewUrl, Outcome, QueuedUrl
+from mannerly.model import OUTCOME_WORDS, Lease, NewUrl, Outcome, QueuedUrl
 from mannerly.parse import main_text_of, parse
 from mannerly.parse.contract import Parsed
 from mannerly.politeness.tags import Tags, header_tags, is_over
+from mannerly.quick import quick
 from mannerly.records import ExtractRecord, FetchRecord, LinkRecord, PageRecord
 from mannerly.url import Resolved
 
@@ -25,6 +26,7 @@ _NO_TAGS = Tags(noindex=False, nofollow=False)
 _NO_TLS = TlsFacts("", "", verified=True, problem="")
 
 
+@quick
 class Reading(NamedTuple):
     page: PageRecord | None
     links: list[NewUrl]
@@ -104,7 +106,7 @@ class PageReader:
             links = self._sieve.links(new, url)
         expired = is_over(parsed.unavailable_after, fetched_at)
         stored = not (parsed.noindex or header.noindex or expired)
-        canonical = self._canonical(parsed, url)
+        canonical = self._canonical(parsed, url, lease.site)
         named = _other_of_site(canonical, url, lease.site)
         content_hash = _signed(xxh3_64_intdigest(decoded.body))
         marks = self._novelty.judge(
@@ -122,50 +124,49 @@ class PageReader:
         if not stored:
             return Reading(None, links, found, may_be_kept=False)
         tls = fetched.tls or _NO_TLS
+        # In the order of its fields: by their names, so many would go by way of a dictionary.
         page = PageRecord(
-            token=lease.token,
-            url=url.url,
-            url_hash=url.hash,
-            site=lease.site,
-            fetched_at=fetched_at,
-            status=fetched.status,
-            content_type=content_type,
-            charset=parsed.charset,
-            title=parsed.title,
-            text=parsed.text,
-            language=parsed.language,
-            links=found,
-            body_bytes=len(decoded.body),
-            wire_bytes=len(fetched.body),
-            truncated=fetched.truncated or decoded.truncated,
-            depth=url.depth,
-            referrer_hash=url.referrer,
-            content_hash=content_hash,
-            duration_s=fetched.ended_at - fetched.started_at,
-            last_modified=told_by(fetched, b"last-modified"),
-            etag=told_by(fetched, b"etag"),
-            cache_control=told_by(fetched, b"cache-control"),
-            server=told_by(fetched, b"server"),
-            content_language=told_by(fetched, b"content-language"),
-            address=fetched.address,
-            dns_s=fetched.dns_s,
-            connect_s=fetched.connect_s,
-            first_byte_s=fetched.first_byte_s,
-            tls_version=tls.version,
-            tls_cipher=tls.cipher,
-            tls_problem="" if tls.verified else tls.problem,
-            robots_hash=basis.version,
-            robots_line=basis.line,
-            simhash=marks.simhash,
-            duplicate=marks.duplicate,
-            duplicate_of=marks.duplicate_of,
-            description=parsed.description,
-            canonical=canonical.url if canonical is not None else "",
-            open_graph=tuple(parsed.open_graph.items()),
-            headings=tuple(parsed.headings),
-            main_text=(
-                main_text_of(decoded.body, content_type) if self._plan.keeps_main_text else ""
-            ),
+            lease.token,
+            url.url,
+            url.hash,
+            lease.site,
+            fetched_at,
+            fetched.status,
+            content_type,
+            parsed.charset,
+            parsed.title,
+            parsed.text,
+            parsed.language,
+            found,
+            len(decoded.body),
+            len(fetched.body),
+            fetched.truncated or decoded.truncated,
+            url.depth,
+            url.referrer,
+            content_hash,
+            fetched.ended_at - fetched.started_at,
+            told_by(fetched, b"last-modified"),
+            told_by(fetched, b"etag"),
+            told_by(fetched, b"cache-control"),
+            told_by(fetched, b"server"),
+            told_by(fetched, b"content-language"),
+            fetched.address,
+            fetched.dns_s,
+            fetched.connect_s,
+            fetched.first_byte_s,
+            tls.version,
+            tls.cipher,
+            "" if tls.verified else tls.problem,
+            basis.version,
+            basis.line,
+            marks.simhash,
+            marks.duplicate,
+            marks.duplicate_of,
+            parsed.description,
+            canonical.url if canonical is not None else "",
+            parsed.open_graph,
+            tuple(parsed.headings),
+            main_text_of(decoded.body, content_type) if self._plan.keeps_main_text else "",
         )
         keep = not (parsed.noarchive or header.noarchive)
         extract = self._extract(page, fetched, decoded.body)
@@ -215,10 +216,12 @@ class PageReader:
             return None
         return ExtractRecord(page.token, page.url, page.url_hash, page.site, page.fetched_at, data)
 
-    def _canonical(self, parsed: Parsed, url: QueuedUrl) -> Resolved | None:
-        """The URL that the page names as canonical, if it does."""
+    def _canonical(self, parsed: Parsed, url: QueuedUrl, site: str) -> Resolved | None:
+        """The URL that the page names as canonical, if it does: nearly always its own."""
         if not parsed.canonical:
             return None
+        if parsed.canonical == url.url and "?" not in url.url and ";" not in url.url:
+            return Resolved(url.url, url.hash, site)
         return next(iter(self._sieve.resolve(url.url, [parsed.canonical], parsed.base)), None)
 
     def _header_tags(self, fetched: Fetched, fetched_at: float) -> Tags:
@@ -259,22 +262,22 @@ def fetch_record(
     if fetched is None:
         fetched = Fetched(url.url)
     return FetchRecord(
-        token=lease.token,
-        url=url.url,
-        url_hash=url.hash,
-        site=lease.site,
-        outcome=outcome.name.lower(),
-        status=fetched.status,
-        fetched_at=fetched_at,
-        duration_s=max(0.0, fetched.ended_at - fetched.started_at) if fetched.started_at else 0.0,
-        wire_bytes=len(fetched.body),
-        content_type=fetched.header("content-type"),
-        redirect_to=redirect_to,
-        depth=url.depth,
-        tries=url.tries + (1 if asked else 0),
-        referrer_hash=url.referrer,
-        address=fetched.address,
-        detail=detail or fetched.detail,
+        lease.token,
+        url.url,
+        url.hash,
+        lease.site,
+        OUTCOME_WORDS[outcome],
+        fetched.status,
+        fetched_at,
+        max(0.0, fetched.ended_at - fetched.started_at) if fetched.started_at else 0.0,
+        len(fetched.body),
+        fetched.header("content-type"),
+        redirect_to,
+        url.depth,
+        url.tries + (1 if asked else 0),
+        url.referrer,
+        fetched.address,
+        detail or fetched.detail,
     )
 
 

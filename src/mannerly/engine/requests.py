@@ -15,11 +15,13 @@ from mannerly.clock import Clock
 from mannerly.engine.ledger import Ledger
 from mannerly.evidence import INTERRUPTED, ROBOTS, RequestRecord, RunRecord
 from mannerly.fetch.contract import Fetched
-from mannerly.model import Lease, RobotsRecord
+from mannerly.model import OUTCOME_WORDS, Lease, RobotsRecord
 from mannerly.politeness.gate import version_of
 from mannerly.politeness.pacing import DELAY
+from mannerly.quick import quick
 
 
+@quick
 class Basis(NamedTuple):
     """What allows a page to be asked for."""
 
@@ -40,11 +42,12 @@ class Asked:
     """Of the site that was asked."""
     kind: str
     origin: str
+    url: str
     delay_s: float
     basis: Basis | None
-    fetched: Fetched
-    """With the time at which it was begun, until its answer is there."""
-    answered: bool = False
+    begun_at: float
+    fetched: Fetched | None = None
+    """Once its answer is there."""
     rest_s: float | None = None
     why: str = DELAY
 
@@ -82,8 +85,7 @@ class RequestBook:
         basis: Basis | None = None,
     ) -> None:
         """A request for `url` is about to be made. Followed by `answered`, unless it is cut off."""
-        fetched = Fetched(url, started_at=self._clock.now())
-        visit.asked.append(Asked(lease, kind, origin, delay_s, basis, fetched))
+        visit.asked.append(Asked(lease, kind, origin, url, delay_s, basis, self._clock.now()))
 
     def answered(self, visit: Visit, fetched: Fetched) -> None:
         """The answer to what was asked last. Forgotten, if no request was written."""
@@ -91,7 +93,6 @@ class RequestBook:
             visit.asked.pop()
             return
         visit.asked[-1].fetched = fetched
-        visit.asked[-1].answered = True
 
     def claim_rests(self, visit: Visit, lease: Lease, rest_s: float, why: str) -> None:
         """How long a site rests that was only asked for a robots.txt of another one."""
@@ -112,8 +113,8 @@ class RequestBook:
     def rests_until(self, visit: Visit, not_before_at: float) -> None:
         """The same, where nobody has said how long: until the seat's next visit."""
         if visit.asked:
-            last = visit.asked[-1]
-            ended_at = last.fetched.ended_at if last.answered else self._clock.now()
+            last = visit.asked[-1].fetched
+            ended_at = last.ended_at if last is not None else self._clock.now()
             self.rests(visit, max(0.0, not_before_at - ended_at), DELAY)
 
     def _note(
@@ -135,30 +136,36 @@ class RequestBook:
         self, visit: int, asked: Asked, read: RobotsRecord | None, read_at: float
     ) -> RequestRecord:
         fetched, basis = asked.fetched, asked.basis
-        failure = fetched.failure.name.lower() if fetched.failure is not None else ""
+        if fetched is None:
+            now = self._clock.now()
+            fetched = Fetched(asked.url, started_at=asked.begun_at, ended_at=now)
+            failure = INTERRUPTED
+        else:
+            failure = OUTCOME_WORDS[fetched.failure] if fetched.failure is not None else ""
         version, read_at = (version_of(read.body), read_at) if read is not None else (0, 0.0)
         if basis is not None:
             version, read_at = basis.version, basis.fetched_at
         offset_s = self._run.clock_offset_s
+        # In the order of its fields, as in `page`.
         return RequestRecord(
-            token=asked.lease.token,
-            writer=self._run.writer,
-            visit=visit,
-            site=asked.lease.site,
-            origin=asked.origin,
-            kind=asked.kind,
-            url=fetched.url,
-            sent_at=fetched.started_at + offset_s,
-            ended_at=(fetched.ended_at if asked.answered else self._clock.now()) + offset_s,
-            status=fetched.status,
-            failure=failure if asked.answered else INTERRUPTED,
-            address=fetched.address,
-            rest_s=asked.rest_s or 0.0,
-            delay_s=asked.delay_s,
-            why=asked.why,
-            robots_state=read.state.name.lower() if read is not None else "",
-            robots_hash=version,
-            robots_fetched_at=read_at + offset_s if read_at else 0.0,
-            robots_line=basis.line if basis is not None else 0,
-            body=read.body if read is not None and asked.kind == ROBOTS else b"",
+            asked.lease.token,
+            self._run.writer,
+            visit,
+            asked.lease.site,
+            asked.origin,
+            asked.kind,
+            asked.url,
+            fetched.started_at + offset_s,
+            fetched.ended_at + offset_s,
+            fetched.status,
+            failure,
+            fetched.address,
+            asked.rest_s or 0.0,
+            asked.delay_s,
+            asked.why,
+            read.state.name.lower() if read is not None else "",
+            version,
+            read_at + offset_s if read_at else 0.0,
+            basis.line if basis is not None else 0,
+            read.body if read is not None and asked.kind == ROBOTS else b"",
         )

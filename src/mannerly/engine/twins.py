@@ -10,20 +10,18 @@ do not know each other's pages. Pages are marked as they come; `content_hash` an
 the store for who wants to compare them all.
 """
 
+from array import array
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from mannerly.parse.simhash import Alike, TextPrint, among
+from mannerly.parse.simhash import ROW, Alike, TextPrint, among
+from mannerly.quick import quick
 
 PAGES_A_SITE = 4_096
 PAGES = 400_000
-"""32 bytes each; with what the arrays have to spare at most 26 MB."""
-_FIRST_ROOM = 8
+"""32 bytes each, and a sixteenth more that the arrays have to spare: 14 MB."""
 
 
 class Likeness(StrEnum):
@@ -40,6 +38,7 @@ class Likeness(StrEnum):
     """The page itself says that another URL is the one to keep."""
 
 
+@quick
 class Twin(NamedTuple):
     likeness: Likeness
     url_hash: int
@@ -56,24 +55,25 @@ _LIKENESS = {
 
 @dataclass(slots=True)
 class _Pages:
-    """The pages of one site: columns of a ring that grows to `PAGES_A_SITE`."""
+    """The pages of one site: a ring that grows to `PAGES_A_SITE`."""
 
-    hashes: npt.NDArray[np.int64] = field(
-        default_factory=lambda: np.zeros((4, _FIRST_ROOM), np.int64)
-    )
-    count: int = 0
-    """How many were ever put in."""
+    rows: "array[int]" = field(default_factory=lambda: array("q"))
+    """As `among` wants them."""
+    oldest: int = 0
+    """Which one goes next, once there is no more room."""
 
     @property
     def held(self) -> int:
-        return min(self.count, PAGES_A_SITE)
+        return len(self.rows) // ROW
 
-    def put(self, *row: int) -> None:
-        room = self.hashes.shape[1]
-        if self.count >= room and room < PAGES_A_SITE:
-            self.hashes = np.concatenate([self.hashes, np.zeros_like(self.hashes)], axis=1)
-        self.hashes[:, self.count % self.hashes.shape[1]] = row
-        self.count += 1
+    def put(self, *row: int) -> bool:
+        """Whether that made them more."""
+        if len(self.rows) < ROW * PAGES_A_SITE:
+            self.rows.extend(row)
+            return True
+        self.rows[ROW * self.oldest : ROW * (self.oldest + 1)] = array("q", row)
+        self.oldest = (self.oldest + 1) % PAGES_A_SITE
+        return False
 
 
 class Twins:
@@ -101,7 +101,7 @@ class Twins:
         pages = self._sites.get(site)
         if pages is not None:
             self._sites.move_to_end(site)
-            alike, first = among(pages.hashes, pages.held, content_hash, text)
+            alike, first = among(pages.rows, content_hash, text)
             if alike:
                 # Fetched again after a crash or a deferral, a page is not its own twin.
                 return NO_TWIN if first == url_hash else Twin(_LIKENESS[Alike(alike)], first)
@@ -113,9 +113,7 @@ class Twins:
         pages = self._sites.get(site)
         if pages is None:
             pages = self._sites[site] = _Pages()
-        before = pages.held
-        pages.put(*row)
-        self._held += pages.held - before
+        self._held += pages.put(*row)
         while self._held > self._limit and len(self._sites) > 1:
             _, forgotten = self._sites.popitem(last=False)
             self._held -= forgotten.held

@@ -12,6 +12,8 @@ import brotli
 import zstandard
 from isal import isal_zlib
 
+from mannerly.quick import quick
+
 MAX_CODINGS: Final = 3
 MAX_MEMBERS: Final = 256
 """gzip members in one body. Empty ones cost time and yield nothing."""
@@ -25,6 +27,7 @@ _GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's `wbits`
 _InflateError = cast("type[Exception]", isal_zlib.error)
 
 
+@quick
 class Decoded(NamedTuple):
     body: bytes
     truncated: bool
@@ -33,6 +36,7 @@ class Decoded(NamedTuple):
     """'' or what was wrong, in words. `body` is what could be had."""
 
 
+@quick
 class _Undone(NamedTuple):
     body: bytes | None
     """None: this is not what the coding says; the body stays as it is."""
@@ -98,6 +102,7 @@ def _undeflate(body: bytes, limit: int) -> _Undone:
     return _Undone(raw.body, raw.problem)
 
 
+@quick
 class _Inflated(NamedTuple):
     body: bytes
     rest: bytes

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "scratch.h"
+
 #define MAX_FEATURES 1024
 #define FEATURE_BYTES 16
 /* The first byte of CJK characters, kana and hangul in UTF-8, or higher: each begins a feature. */
@@ -193,23 +195,47 @@ static Py_ssize_t thinned(uint64_t *hashes, Py_ssize_t count)
     return count;
 }
 
+#define DIGITS 11 /* of the largest count, `MAX_FEATURES` */
+
+/* Adds two to a digit of each of 64 counts: what is carried to the next. */
+static inline uint64_t carried(uint64_t *digit, uint64_t one, uint64_t other)
+{
+    const uint64_t odd = *digit ^ one;
+    const uint64_t carry = (*digit & one) | (odd & other);
+    *digit = odd ^ other;
+    return carry;
+}
+
+static inline void carry_on(uint64_t *counts, int digit, uint64_t carry)
+{
+    for (; carry && digit < DIGITS; digit++) {
+        const uint64_t next = counts[digit] & carry;
+        counts[digit] ^= carry;
+        carry = next;
+    }
+}
+
 /* The majority of each bit. The 64 counts are kept as numbers that stand upright: their lowest bits
    in the first word, and so on, so that all are counted up at once. */
 static uint64_t majority(const uint64_t *hashes, Py_ssize_t count)
 {
-    uint64_t counts[11] = {0};
-    for (Py_ssize_t n = 0; n < count; n++) {
-        uint64_t carry = hashes[n];
-        for (int digit = 0; carry && digit < 11; digit++) {
-            uint64_t next = counts[digit] & carry;
-            counts[digit] ^= carry;
-            carry = next;
-        }
+    uint64_t counts[DIGITS] = {0};
+    Py_ssize_t n = 0;
+    for (; n + 4 <= count; n += 4) { /* four at once: their ones and twos, then what is carried */
+        uint64_t ones = counts[0], twos = counts[1];
+        uint64_t first = carried(&ones, hashes[n], hashes[n + 1]);
+        uint64_t second = carried(&ones, hashes[n + 2], hashes[n + 3]);
+        uint64_t fours = carried(&twos, first, second);
+        counts[0] = ones;
+        counts[1] = twos;
+        carry_on(counts, 2, fours);
     }
+    for (; n < count; n++)
+        carry_on(counts, 0, hashes[n]);
     uint64_t result = 0;
     for (int bit = 0; bit < 64; bit++) {
         Py_ssize_t votes = 0;
-        for (int digit = 0; digit < 11; digit++)
+        for (int digit = 0; digit < DIGITS; digit++)
             votes |= (Py_ssize_t)(counts[digit] >> bit & 1) << digit;
         /* The first byte of a hash is the first of the result, whose bytes stand the other way. */
         if (votes * 2 > count)
@@ -242,48 +268,47 @@ static PyObject *printed(PyObject *self, PyObject *args)
     size_t longest = PyUnicode_IS_ASCII(text) ? 1 : PyUnicode_KIND(text) == 4 ? 4 : 3;
     size_t bytes = (size_t)length * longest + FEATURE_BYTES;
     size_t begins = ((size_t)length + 1) * sizeof(uint32_t);
-    uint8_t *room = PyMem_Malloc(begins + 1 + 2 * bytes);
+    const Scratch scratch = take_scratch(begins + 1 + 2 * bytes);
+    uint8_t *const room = scratch.room;
     if (room == NULL)
         return PyErr_NoMemory();
     room[begins] = ' ';
     Pass it = {.data = room + begins + 1, .begins = (uint32_t *)room};
     it.rest = it.data + bytes;
     PyObject *result = passed(&it, text, length) ? told(&it) : Py_NewRef(Py_None);
-    PyMem_Free(room);
+    give_scratch(scratch);
     return result;
 }
 
-/* Rows of four columns of signed numbers: content, simhash, but for digits, and whose they are. */
+/* What is kept of a page. */
 typedef struct {
-    const int64_t *contents, *simhashes, *rests, *owners;
-    Py_ssize_t held;
-} Rows;
+    int64_t content, simhash, but_for_digits, owner;
+} Row;
 
 enum { NONE, EXACT, NEAR, BUT_FOR_DIGITS };
 
-static int likeness(const Rows *rows, int64_t content, int64_t simhash, int64_t rest, int near,
-                    int64_t *owner)
+static int likeness(const Row *rows, Py_ssize_t held, const Row *page, int near, int64_t *owner)
 {
-    for (Py_ssize_t n = 0; n < rows->held; n++)
-        if (rows->contents[n] == content) {
-            *owner = rows->owners[n];
+    for (Py_ssize_t n = 0; n < held; n++)
+        if (rows[n].content == page->content) {
+            *owner = rows[n].owner;
             return EXACT;
         }
-    if (simhash == 0)
+    if (page->simhash == 0)
         return NONE;
     int least = near + 1;
-    for (Py_ssize_t n = 0; n < rows->held; n++) {
-        int bits = __builtin_popcountll((uint64_t)(rows->simhashes[n] ^ simhash));
-        if (bits < least && rows->simhashes[n] != 0) {
+    for (Py_ssize_t n = 0; n < held; n++) {
+        int bits = __builtin_popcountll((uint64_t)(rows[n].simhash ^ page->simhash));
+        if (bits < least && rows[n].simhash != 0) {
             least = bits;
-            *owner = rows->owners[n];
+            *owner = rows[n].owner;
         }
     }
     if (least <= near)
         return NEAR;
-    for (Py_ssize_t n = 0; n < rows->held; n++)
-        if (rows->rests[n] == rest) {
-            *owner = rows->owners[n];
+    for (Py_ssize_t n = 0; n < held; n++)
+        if (rows[n].but_for_digits == page->but_for_digits) {
+            *owner = rows[n].owner;
             return BUT_FOR_DIGITS;
         }
     return NONE;
@@ -291,31 +316,24 @@ static int likeness(const Rows *rows, int64_t content, int64_t simhash, int64_t 
 
 static PyObject *among(PyObject *self, PyObject *args)
 {
-    Py_buffer columns;
-    Py_ssize_t held;
+    Py_buffer rows;
     long long content, simhash, rest;
     int near;
     (void)self;
-    if (!PyArg_ParseTuple(args, "y*nLLLi", &columns, &held, &content, &simhash, &rest, &near))
+    if (!PyArg_ParseTuple(args, "y*LLLi", &rows, &content, &simhash, &rest, &near))
         return NULL;
-    Py_ssize_t room = columns.len / (4 * (Py_ssize_t)sizeof(int64_t));
-    if (held < 0 || held > room) {
-        PyBuffer_Release(&columns);
-        PyErr_SetString(PyExc_ValueError, "there are not so many rows");
-        return NULL;
-    }
-    const int64_t *first = columns.buf;
-    Rows rows = {first, first + room, first + 2 * room, first + 3 * room, held};
+    const Row page = {content, simhash, rest, 0};
+    const Py_ssize_t held = rows.len / (Py_ssize_t)sizeof(Row);
     int64_t owner = 0;
-    int found = likeness(&rows, content, simhash, rest, near, &owner);
-    PyBuffer_Release(&columns);
+    int found = likeness(rows.buf, held, &page, near, &owner);
+    PyBuffer_Release(&rows);
     return Py_BuildValue("iL", found, (long long)owner);
 }
 
 static PyMethodDef methods[] = {
     {"among", among, METH_VARARGS,
-     "among(columns, held, content, simhash, rest, near): how one of the first `held` rows is\n"
-     "like this one (0 none, 1 exact, 2 near, 3 but for digits), and whose it is."},
+     "among(rows, content, simhash, rest, near): how one of the rows of four is like this one\n"
+     "(0 none, 1 exact, 2 near, 3 but for digits), and whose it is."},
     {"printed", printed, METH_VARARGS, "The simhash of a text, and its bytes without digits."},
     {NULL, NULL, 0, NULL},
 };

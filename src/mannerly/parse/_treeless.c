@@ -7,12 +7,7 @@
 
    Every byte is looked at three times at most, and memory is bounded by the size of the input. */
 
-#include "lines.h"
 #include "treeless_reader.h"
-
-/* As in `contract`. */
-#define MAX_HEADING 500
-#define MAX_HEADINGS 200
 
 /* Behind an element whose content is no markup; `it->at` is behind its start tag. */
 static int skip_raw(Reader *it, const char *name, Py_ssize_t length, const char **close)
@@ -468,15 +463,16 @@ static int read_page(Reader *it)
 
 static PyObject *read_all(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    Reader *it = PyMem_Calloc(1, sizeof *it);
-    if (it == NULL)
-        return PyErr_NoMemory();
+    Reader reader, *const it = &reader;
+    memset(it, 0, offsetof(Reader, tables));
+    Scratch scratch = {NULL, 0};
     const char *from;
     Py_ssize_t length;
     PyObject *told = NULL, *text = NULL;
-    if (!PyArg_ParseTuple(args, "y#O!nOO!s#", &from, &length, &PyDict_Type, &it->links,
+    if (!PyArg_ParseTuple(args, "y#O!nOO!s#O!O!", &from, &length, &PyDict_Type, &it->links,
                           &it->max_links, &it->see, &PyType_Type, &it->heading, &it->agent,
-                          &it->agent_length))
+                          &it->agent_length, &PyDict_Type, &it->told, &PyFrozenSet_Type,
+                          &it->names))
         goto done;
     if (!PyType_IsSubtype(it->heading, &PyTuple_Type)) {
         PyErr_SetString(PyExc_TypeError, "a heading is a tuple");
@@ -488,7 +484,8 @@ static PyObject *read_all(PyObject *Py_UNUSED(module), PyObject *args)
     it->headings = PyList_New(0);
     it->root = PyDict_New();
     /* References may grow by half; a line's end takes no more room than the tag that makes it. */
-    it->text = PyMem_Malloc((size_t)(length + length / 2 + 8));
+    scratch = take_scratch((size_t)(length + length / 2 + 8));
+    it->text = scratch.room;
     if (it->text == NULL)
         PyErr_NoMemory();
     if (it->titles == NULL || it->headings == NULL || it->root == NULL || it->text == NULL)
@@ -504,8 +501,7 @@ done:
     Py_XDECREF(it->titles);
     Py_XDECREF(it->headings);
     Py_XDECREF(it->root);
-    PyMem_Free(it->text);
-    PyMem_Free(it);
+    give_scratch(scratch);
     return told;
 }
 

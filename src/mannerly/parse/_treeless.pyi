@@ -10,5 +10,7 @@ def read(
     see: Callable[[str, Attributes], None],
     heading: type[Heading],
     agent: str,
+    told: dict[str, str],
+    names: frozenset[str],
     /,
 ) -> tuple[str, dict[str, str], list[str], list[Heading]] | None: ...

@@ -70,14 +70,23 @@ class Parsed:
     """Meta robots says: do not keep a copy."""
     unavailable_after: str = ""
     """Meta robots says: do not store after this date, as it is written."""
-    description: str = ""
-    """Meta description."""
+    told: dict[str, str] = field(default_factory=dict)
+    """What the page says of itself in those `<meta>` that are named in `TOLD`, the first of each
+    that has words."""
     canonical: str = ""
     """The first `<link rel=canonical>` as written, '' if there is none. Also among `links`."""
-    open_graph: dict[str, str] = field(default_factory=dict)
-    """What the page has of the properties in `OPEN_GRAPH`, the first of each."""
     headings: list[Heading] = field(default_factory=list)
     """In document order, the first `MAX_HEADINGS`, hidden ones out."""
+
+    @property
+    def description(self) -> str:
+        """Meta description."""
+        return self.told.get("description", "")
+
+    @property
+    def open_graph(self) -> tuple[tuple[str, str], ...]:
+        """What the page has of the properties in `OPEN_GRAPH`."""
+        return tuple([(name[3:], words) for name, words in self.told.items() if name[2] == ":"])
 
     @property
     def hrefs(self) -> list[Href]:
@@ -92,6 +101,9 @@ class Parsed:
 
 OPEN_GRAPH = frozenset(("title", "description", "type", "image", "url", "site_name", "locale"))
 """Open Graph properties, without their `og:`."""
+TOLD = frozenset(("description", *(f"og:{name}" for name in OPEN_GRAPH)))
+MAX_TOLD = 2_000
+"""Characters of one."""
 MAX_HEADINGS = 200
 MAX_HEADING = 500
 """Characters of one."""

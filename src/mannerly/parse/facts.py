@@ -9,7 +9,8 @@ from mannerly.parse.blocks import line
 from mannerly.parse.contract import (
     MAX_HEADING,
     MAX_HEADINGS,
-    OPEN_GRAPH,
+    MAX_TOLD,
+    TOLD,
     Heading,
     Href,
     LinkKind,
@@ -19,7 +20,6 @@ from mannerly.parse.refresh import refresh_target
 from mannerly.parse.robots_tags import directives
 
 _MAX_TITLE = 1_000
-_MAX_DESCRIPTION = 2_000
 _MAX_HREF = 16_384
 _UNSEEN = frozenset(("script", "style", "noscript", "noframes", "noembed"))
 _FRAMES = frozenset(("frame", "iframe"))
@@ -137,12 +137,9 @@ class PageFacts:
             page.nofollow |= tags.nofollow
             page.noarchive |= tags.noarchive
             page.unavailable_after = page.unavailable_after or tags.unavailable_after
-        elif name == "description":
-            if not page.description:
-                page.description = line(content, _MAX_DESCRIPTION)
-        elif name.startswith("og:"):
-            if name[3:] in OPEN_GRAPH and (value := line(content, _MAX_DESCRIPTION)):
-                page.open_graph.setdefault(name[3:], value)
+        elif name in TOLD:
+            if name not in page.told and (words := line(content, MAX_TOLD)):
+                page.told[name] = words
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(refresh_target(content), LinkKind.REFRESH)
 

@@ -7,6 +7,8 @@
 #include <Python.h>
 #include <string.h>
 
+#include "scratch.h"
+
 /* White space as `str.split` has it, but for form feeds. */
 static inline int is_white(Py_UCS4 c)
 {
@@ -89,7 +91,8 @@ static PyObject *collapsed(PyObject *raw, Py_ssize_t length, char line_end, Py_s
 {
     length = Py_MIN(PyUnicode_GET_LENGTH(raw), length);
     const int kind = PyUnicode_KIND(raw);
-    void *out = PyMem_Malloc((size_t)(length + 1) * (size_t)kind);
+    const Scratch scratch = take_scratch((size_t)(length + 1) * (size_t)kind);
+    void *const out = scratch.room;
     if (out == NULL)
         return PyErr_NoMemory();
     const void *text = PyUnicode_DATA(raw);
@@ -101,7 +104,7 @@ static PyObject *collapsed(PyObject *raw, Py_ssize_t length, char line_end, Py_s
     else
         size = collapse_wide(text, length, (Py_UCS4)line_end, out);
     PyObject *result = PyUnicode_FromKindAndData(kind, out, Py_MIN((Py_ssize_t)size, limit));
-    PyMem_Free(out);
+    give_scratch(scratch);
     return result;
 }
 

@@ -10,15 +10,23 @@
 
 static inline int is_letter(char c) { return (unsigned char)((c | 0x20) - 'a') < 26; }
 
-/* As the tokenizer has it: no vertical tab. */
-static inline int is_blank(char c)
+/* White space as the tokenizer has it (no vertical tab), and what else ends a name. Looked up:
+   every character of a tag is asked this. */
+enum { BLANK = 1, ENDS_NAME = 2 };
+static const uint8_t KIND[256] = {
+    [' '] = BLANK | ENDS_NAME,  ['\n'] = BLANK | ENDS_NAME, ['\t'] = BLANK | ENDS_NAME,
+    ['\f'] = BLANK | ENDS_NAME, ['\r'] = BLANK | ENDS_NAME, ['/'] = ENDS_NAME,
+    ['>'] = ENDS_NAME,
+};
+
+static inline int is_blank(char c) { return KIND[(uint8_t)c] & BLANK; }
+
+static inline int ends_name(char c) { return KIND[(uint8_t)c] & ENDS_NAME; }
+
+static inline char lowered(char c)
 {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
+    return (char)(c | ((unsigned char)(c - 'A') < 26) << 5);
 }
-
-static inline int ends_name(char c) { return is_blank(c) || c == '/' || c == '>'; }
-
-static inline char lowered(char c) { return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
 
 static int is_same(const char *one, const char *other, Py_ssize_t length)
 {

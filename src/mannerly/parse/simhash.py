@@ -10,14 +10,14 @@ costs. Compiled where there was a C compiler at installation (`_simhash.c`), els
 `simhash_plain` has it, in three times the time: docs/decisions/0015.
 """
 
+from array import array
 from enum import IntEnum
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
 from mannerly.parse import simhash_plain
+from mannerly.quick import quick
 
 try:
     from mannerly.parse._simhash import among as _among
@@ -30,6 +30,8 @@ except ImportError:
 
 
 MAX_CHARS = 200_000
+ROW = 4
+"""Numbers that are kept of a page: see `among`."""
 NEAR_BITS = 6
 """Up to so many bits of 64 are near. Measured on texts of 1,550 words: 8 words changed give 2 to 6
 bits, 32 words 3 to 11, unrelated texts more than 15."""
@@ -47,6 +49,7 @@ class Alike(IntEnum):
     """The same words with other numbers."""
 
 
+@quick
 class TextPrint(NamedTuple):
     """What is kept of a text to know it again."""
 
@@ -68,13 +71,10 @@ def distance(one: int, other: int) -> int:
     return ((one ^ other) & 0xFFFFFFFFFFFFFFFF).bit_count()
 
 
-def among(
-    pages: npt.NDArray[np.int64], held: int, content_hash: int, text: TextPrint
-) -> tuple[int, int]:
-    """How a page is like one of others (`Alike`), and that one's number in the last row.
+def among(pages: "array[int]", content_hash: int, text: TextPrint) -> tuple[int, int]:
+    """How a page is like one of others (`Alike`), and that one's number.
 
-    `pages` has a column for each: hash of its content, simhash, hash without digits, number; the
-    first `held` of them count. The first of those with the same bytes, else the nearest, else the
-    first with other numbers.
+    `pages` has a row of `ROW` for each: hash of its content, simhash, hash without digits, number.
+    The first of those with the same bytes, else the nearest, else the first with other numbers.
     """
-    return _among(pages, held, content_hash, text.simhash, text.but_for_digits, NEAR_BITS)
+    return _among(pages, content_hash, text.simhash, text.but_for_digits, NEAR_BITS)

@@ -1,8 +1,9 @@
 """`simhash` where no C compiler was at hand, and for the capitals whose lower case only Python
 knows. The arithmetic is numpy's: hashing word by word in Python costs twenty times as much."""
 
+from array import array
+
 import numpy as np
-import numpy.typing as npt
 
 MAX_FEATURES = 1_024
 """Of a longer text a sample votes, drawn by the features' own hashes: texts that are alike give
@@ -50,13 +51,13 @@ def _simhash(data: bytes) -> int:
 
 
 def among(
-    pages: npt.NDArray[np.int64], held: int, content: int, simhash: int, rest: int, near: int, /
+    pages: "array[int]", content: int, simhash: int, rest: int, near: int, /
 ) -> tuple[int, int]:
-    contents, simhashes, rests, numbers = pages[:, :held]
+    contents, simhashes, rests, numbers = np.frombuffer(pages, np.int64).reshape(-1, 4).T
     same = np.flatnonzero(contents == content)
     if len(same):
         return 1, int(numbers[same[0]])
-    if not simhash or not held:
+    if not simhash or not len(numbers):
         return 0, 0
     # `bitwise_count` of a negative number counts the bits of its absolute value: view as unsigned.
     bits = np.bitwise_count((simhashes ^ np.int64(simhash)).view(np.uint64))

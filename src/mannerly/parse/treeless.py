@@ -15,8 +15,9 @@ there was no C compiler. docs/decisions/0017 has what was measured.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mannerly.parse.contract import Heading, Href, Parsed
+from mannerly.parse.contract import TOLD, Heading, Href, Parsed
 from mannerly.parse.facts import Attributes, PageFacts
+from mannerly.quick import quick
 
 try:
     from mannerly.parse._treeless import read as _read
@@ -29,11 +30,14 @@ except ImportError:
         see: Callable[[str, Attributes], None],
         heading: type[Heading],
         agent: str,
+        told: dict[str, str],
+        names: frozenset[str],
         /,
     ) -> tuple[str, dict[str, str], list[str], list[Heading]] | None:
         return None
 
 
+@quick
 class Read(NamedTuple):
     page: Parsed
     """Without its text, language and charset."""
@@ -47,7 +51,7 @@ def read_treeless(source: bytes, agent: str, max_links: int) -> Read | None:
     """What is in a page in UTF-8; None if it takes a tree to tell."""
     page = Parsed()
     facts = PageFacts(page, agent, max_links)
-    read = _read(source, page.links, max_links, facts.see, Heading, agent.lower())
+    read = _read(source, page.links, max_links, facts.see, Heading, agent.lower(), page.told, TOLD)
     if read is None:
         return None
     raw, root, titles, page.headings = read

@@ -84,22 +84,35 @@ static const Known GROUPS[] = {
 #define PLACES 512
 #define LONGEST_NAME 20
 
+/* Names in lower case, as numbers: nearly all fit into one. */
+typedef struct {
+    uint64_t first, second, third;
+} Name;
+
 static struct {
-    char name[LONGEST_NAME];
-    Py_ssize_t length;
+    Name name; /* all 0: free */
     Known known;
 } places[PLACES];
 
 static const Known UNKNOWN = {"", OTHER, 0};
 
+static inline uint64_t packed(const char *name, Py_ssize_t length)
+{
+    uint64_t number = 0;
+    for (Py_ssize_t n = 0; n < Py_MIN(length, 8); n++)
+        number |= (uint64_t)(uint8_t)lowered(name[n]) << 8 * n;
+    return number;
+}
+
+/* Where a name is, or would be. It is shorter than `LONGEST_NAME`. */
 static unsigned place_of(const char *name, Py_ssize_t length)
 {
-    uint32_t key = 2166136261u;
-    for (Py_ssize_t n = 0; n < length; n++)
-        key = (key ^ (unsigned char)lowered(name[n])) * 16777619u;
-    unsigned at = (key ^ key >> 16) % PLACES;
-    while (places[at].length != 0 &&
-           !(places[at].length == length && is_same(places[at].name, name, length)))
+    const Name it = {packed(name, length), length > 8 ? packed(name + 8, length - 8) : 0,
+                     length > 16 ? packed(name + 16, length - 16) : 0};
+    unsigned at = (unsigned)((it.first ^ it.second) * 0x9E3779B97F4A7C15u >> 55);
+    while (places[at].name.first != 0 &&
+           (places[at].name.first != it.first || places[at].name.second != it.second ||
+            places[at].name.third != it.third))
         at = (at + 1) % PLACES;
     return at;
 }
@@ -109,7 +122,7 @@ static const Known *known(const char *name, Py_ssize_t length)
     if (length >= LONGEST_NAME)
         return &UNKNOWN;
     const unsigned at = place_of(name, length);
-    return places[at].length != 0 ? &places[at].known : &UNKNOWN;
+    return places[at].name.first != 0 ? &places[at].known : &UNKNOWN;
 }
 
 static void know_names(void)
@@ -119,8 +132,9 @@ static void know_names(void)
         while (*name) {
             const Py_ssize_t length = (Py_ssize_t)strcspn(name, " ");
             const unsigned at = place_of(name, length);
-            memcpy(places[at].name, name, (size_t)length);
-            places[at].length = length;
+            places[at].name.first = packed(name, length);
+            places[at].name.second = length > 8 ? packed(name + 8, length - 8) : 0;
+            places[at].name.third = length > 16 ? packed(name + 16, length - 16) : 0;
             places[at].known = GROUPS[n];
             name += length + (name[length] == ' ');
         }

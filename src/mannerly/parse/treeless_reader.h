@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "lines.h"
 #include "treeless_names.h"
 #include "treeless_texts.h"
 
@@ -15,6 +16,10 @@
 #define MAX_REGION 256
 /* As in `facts`. */
 #define MAX_HREF 16384
+/* As in `contract`. */
+#define MAX_HEADING 500
+#define MAX_HEADINGS 200
+#define MAX_TOLD 2000
 
 /* An element whose end must be where its end tag is: hidden, a heading, or within one of these. */
 typedef struct {
@@ -45,16 +50,18 @@ typedef struct {
     Py_ssize_t buttons, drawings;
     int drawing_hides;
     int pre_never_ends;
-    Table tables[MAX_TABLES];
-    int depth;
-    Open region[MAX_REGION];
+    int depth; /* of tables */
     int open, hidden, in_heading;
     /* What was found */
-    PyObject *links, *see, *titles, *headings, *root;
+    PyObject *links, *see, *titles, *headings, *root, *told;
+    PyObject *names; /* of those `<meta>` whose words go into `told` */
     PyTypeObject *heading;
     Py_ssize_t max_links, headings_seen;
     const char *agent; /* in lower case */
     Py_ssize_t agent_length;
+    /* Not cleared: only those that are open count */
+    Table tables[MAX_TABLES];
+    Open region[MAX_REGION];
 } Reader;
 
 typedef struct {
@@ -373,6 +380,53 @@ static int is_odd_value(const Attribute *value)
     return value->value[0] <= ' ' || value->value[value->size - 1] <= ' ';
 }
 
+#define LONGEST_TOLD 24
+
+/* Words that a `<meta>` of this name tells of the page, if it is one of those: 1; 0 if it is not,
+   -1 with an error. The first of a name counts. */
+static int is_told(const Reader *it, const Attribute *name, PyObject **key)
+{
+    char lower[LONGEST_TOLD + 8]; /* more than is used, which gcc does not see */
+    if (name->size == 0 || name->size > LONGEST_TOLD || is_odd_value(name) ||
+        (name->size == it->agent_length && is_same(name->value, it->agent, name->size)))
+        return 0;
+    for (Py_ssize_t n = 0; n < name->size; n++)
+        lower[n] = lowered(name->value[n]);
+    *key = PyUnicode_FromStringAndSize(lower, name->size);
+    return *key != NULL ? PySet_Contains(it->names, *key) : -1;
+}
+
+static int add_told(const Reader *it, const Attribute *content, PyObject *key)
+{
+    if (PyDict_Contains(it->told, key))
+        return FINE;
+    PyObject *raw;
+    TRY(value_of(it, content, &raw));
+    PyObject *const words = collapsed(raw, 8 * MAX_TOLD, ' ', MAX_TOLD);
+    Py_DECREF(raw);
+    if (words == NULL)
+        return FAILED;
+    int result = FINE;
+    if (PyUnicode_GET_LENGTH(words) > 0 && PyDict_SetItem(it->told, key, words) < 0)
+        result = FAILED;
+    Py_DECREF(words);
+    return result;
+}
+
+/* A `<meta>` that tells something by its words: whether it was one. */
+static int read_told(const Reader *it, const Said *said, int *was_one)
+{
+    PyObject *key = NULL;
+    const Attribute *const name = said_of(said, said_of(said, NAME)->size ? NAME : PROPERTY);
+    const int told = said_of(said, CONTENT)->size > 0 ? is_told(it, name, &key) : 0;
+    int result = told < 0 ? FAILED : FINE;
+    if (told == 1)
+        result = add_told(it, said_of(said, CONTENT), key);
+    Py_XDECREF(key);
+    *was_one = told == 1;
+    return result;
+}
+
 /* What most of these say is of no interest to `facts`: style sheets and icons, how wide a screen is,
    what another program made of the page. Told of are all that may be. */
 static int is_of_interest(const Reader *it, const Known *what, const Said *said)
@@ -383,8 +437,6 @@ static int is_of_interest(const Reader *it, const Known *what, const Said *said)
         return said_of(said, CONTENT)->size > 0 &&
                (is_odd_value(name) || is_odd_value(equiv) ||
                 IS(name->value, name->size, "robots") ||
-                IS(name->value, name->size, "description") ||
-                (name->size > 3 && is_same(name->value, "og:", 3)) ||
                 (name->size == it->agent_length && is_same(name->value, it->agent, name->size)) ||
                 IS(equiv->value, equiv->size, "refresh"));
     }
@@ -431,6 +483,12 @@ static int read_start(Reader *it, const Known *what, Said *said)
         return ODD;
     if (word == NULL)
         return put_all(it, said, it->root);
+    if (what->tag == META) {
+        int was_one;
+        TRY(read_told(it, said, &was_one));
+        if (was_one)
+            return FINE;
+    }
     if (!is_of_interest(it, what, said))
         return FINE;
     PyObject *const all = PyDict_New();

@@ -19,6 +19,7 @@ from xxhash import xxh3_64_intdigest
 from mannerly.model import RobotsRecord, RobotsState
 from mannerly.politeness.pacing import PacePolicy, back_off
 from mannerly.politeness.robots import RobotsRules, parse_robots
+from mannerly.quick import quick
 
 ALLOW_ALL = parse_robots(b"", "*")
 
@@ -38,6 +39,7 @@ class KnownRobots:
         return Ruling(self.rules, self.version, self.fetched_at)
 
 
+@quick
 class Ruling(NamedTuple):
     rules: RobotsRules
     version: int

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from xxhash import xxh3_64_intdigest
 
 from mannerly.model import Outcome
+from mannerly.quick import quick
 
 BACK_OFF_GROWTH = 4.0
 MOMENT_S = 0.05
@@ -50,6 +51,7 @@ class PacePolicy:
     """How long a robots.txt is believed."""
 
 
+@quick
 class Pace(NamedTuple):
     """What follows from a visit."""
 

@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mannerly.quick import quick
+
 ROBOTS_LIMIT = 500 * 1024
 """Bytes of a robots.txt that are read; RFC 9309 asks for at least this much."""
 
@@ -45,6 +47,7 @@ _ESCAPABLE = re.compile(f"%[0-9A-Fa-f]{{2}}|[^{_SAFE}]")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
 
+@quick
 class Verdict(NamedTuple):
     """Whether a path may be fetched, and why."""
 

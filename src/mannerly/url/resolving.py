@@ -17,6 +17,7 @@ import can_ada
 from xxhash import xxh3_64_intdigest
 
 from mannerly.errors import UrlError
+from mannerly.quick import quick
 from mannerly.url.normal import MAX_SLACK, MAX_URL_LENGTH, host_of, serialised, trimmed
 from mannerly.url.parameters import ParameterRules
 from mannerly.url.site import SiteKey
@@ -40,6 +41,7 @@ _new = tuple.__new__
 """Makes a `Resolved` at half the price of calling it."""
 
 
+@quick
 class Resolved(NamedTuple):
     """A link, ready for the frontier."""
 
@@ -48,6 +50,7 @@ class Resolved(NamedTuple):
     site: str
 
 
+@quick
 class Fresh(NamedTuple):
     """The links of a page of which most are known."""
 

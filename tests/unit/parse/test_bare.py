@@ -71,7 +71,7 @@ def parsed(source: bytes) -> Parsed:
         page,
         text=solid(page.text),
         title=solid(page.title),
-        description=solid(page.description),
+        told={name: solid(words) for name, words in page.told.items()},
         headings=[Heading(level, solid(text)) for level, text in page.headings],
         anchors={href: solid(words) for href, words in page.anchors.items()},
     )

@@ -124,7 +124,7 @@ def test_description_open_graph_and_headings() -> None:
         <h2 hidden>no</h2><H4>F<br>our</H4><h2> </h2>"""
     )
     assert found.description == "About it"
-    assert found.open_graph == {"title": "An & title", "image": "/i.png", "locale": "en_GB"}
+    assert dict(found.open_graph) == {"title": "An & title", "image": "/i.png", "locale": "en_GB"}
     assert found.headings == [Heading(1, "One head"), Heading(4, "F our")]
     assert len(page("<h3>x</h3>" * 1000).headings) == 200
 

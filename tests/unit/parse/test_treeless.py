@@ -8,6 +8,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from mannerly.parse import Heading, Parsed, html, parse_html
+from mannerly.parse.contract import TOLD
 from mannerly.parse.treeless import read_treeless
 from tests.compiled import compiled_part
 
@@ -177,9 +178,9 @@ def test_there_is_no_difference(source: bytes) -> None:
 @pytest.mark.parametrize("wrong", [None, "text", 3])
 def test_other_types_are_refused(wrong: object) -> None:
     with pytest.raises(TypeError):
-        compiled_part("parse._treeless").read(wrong, {}, 5, print, Heading, "test")
+        compiled_part("parse._treeless").read(wrong, {}, 5, print, Heading, "test", {}, TOLD)
     with pytest.raises(TypeError, match="tuple"):
-        compiled_part("parse._treeless").read(b"", {}, 5, print, dict, "test")
+        compiled_part("parse._treeless").read(b"", {}, 5, print, dict, "test", {}, TOLD)
 
 
 def test_what_the_listener_raises_is_raised() -> None:
@@ -188,5 +189,5 @@ def test_what_the_listener_raises_is_raised() -> None:
 
     with pytest.raises(ValueError, match="meta"):
         compiled_part("parse._treeless").read(
-            b"<meta name=robots content=a>", {}, 5, see, Heading, "test"
+            b"<meta name=robots content=a>", {}, 5, see, Heading, "test", {}, TOLD
         )
