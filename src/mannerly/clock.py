@@ -15,6 +15,7 @@ import selectors
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -33,11 +34,8 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    def now(self) -> float:
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-    def wall(self) -> float:
-        return time.time()
+    now = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+    wall = staticmethod(time.time)
 
 
 def system_boot_id() -> str:

@@ -58,7 +58,7 @@ class Tally:
     paused: bool = False
     """A person asked for it: no further visit is started."""
     parse_s: float = 0.0
-    """CPU time spent on reading pages."""
+    """CPU time spent on reading pages, by a sample of them."""
     store_s: float = 0.0
     """Real time spent on writing to the store."""
     waiting: int = 0

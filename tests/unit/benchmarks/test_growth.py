@@ -120,14 +120,14 @@ def test_a_small_crawl_is_told_in_windows_and_by_turns(tmp_path: Path) -> None:
 
 
 def test_states_are_filled_kept_and_gone_on_with(tmp_path: Path) -> None:
-    words = ["--small", "10x30", "--states", "100x5,100x20", "--turn", "200", "--rounds", "1"]
+    words = ["--small", "10x30", "--states", "100x5,100x20", "--turn", "800", "--rounds", "1"]
     places = ["--webs", str(tmp_path / "webs"), "--kept", str(tmp_path / "states")]
     found = told("benchmarks.growth.preloaded", *words, *places)["states"]
     for it, urls in zip(found, (500, 2_000), strict=True):
         (large,) = it["large"]
         # The page that a crawl begins with links to a few.
         assert urls <= large["begun_with_pending"] < urls + 100
-        assert (large["to_pages"], large["sites"]) == (200, 100)
+        assert (large["to_pages"], large["sites"]) == (800, 100)
         assert large["peak_rss_mb"] >= large["peak_anon_mb"] > 0
         assert it["bytes_per_url"] > 76
     first, second = (it["small"][0]["begun_with_pending"] for it in found)
