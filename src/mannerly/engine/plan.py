@@ -58,7 +58,6 @@ class EnginePlan:
     @classmethod
     def of(cls, config: Config, workers: int) -> "EnginePlan":
         longest_delay_s = max(config.politeness.delay, config.politeness.crawl_delay_ceiling)
-        several = config.politeness.delay <= HOLD_DELAY_S
         return cls(
             workers=workers,
             shared=config.engine.processes > 1,
@@ -66,9 +65,7 @@ class EnginePlan:
             visit_timeout_s=config.fetch.visit_timeout,
             body_limit=config.fetch.body_limit,
             ttl_s=HOLD_S + config.fetch.visit_timeout + longest_delay_s,
-            # More than one even with a long delay: URLs that need no request (disallowed,
-            # excluded) should not cost a lease each.
-            urls_per_site=16 if several else 4,
+            urls_per_site=_urls_per_site(config.politeness.delay),
             checkpoint_interval_s=config.engine.checkpoint_interval,
             checkpoint_pages=config.engine.checkpoint_pages,
             batch_bytes=_batch_bytes(config),
@@ -88,6 +85,15 @@ class EnginePlan:
             keeps_links="links" in config.store.keep,
             keeps_main_text="main-text" in config.store.keep,
         )
+
+
+def _urls_per_site(delay_s: float) -> int:
+    """Where a lease is kept between two visits, as many as there is time for, within bounds: each
+    lease opens a connection. Else more than one, too: URLs that need no request (disallowed,
+    excluded) should not cost a lease each."""
+    if delay_s > HOLD_DELAY_S:
+        return 4
+    return max(16, min(64, int(HOLD_S / max(delay_s, 1.0))))
 
 
 def _batch_bytes(config: Config) -> int:
