@@ -124,6 +124,7 @@ class PageReader:
         if not stored:
             return Reading(None, links, found, may_be_kept=False)
         tls = fetched.tls or _NO_TLS
+        headers = fetched.named
         # In the order of its fields: by their names, so many would go by way of a dictionary.
         page = PageRecord(
             lease.token,
@@ -145,11 +146,11 @@ class PageReader:
             url.referrer,
             content_hash,
             fetched.ended_at - fetched.started_at,
-            told_by(fetched, b"last-modified"),
-            told_by(fetched, b"etag"),
-            told_by(fetched, b"cache-control"),
-            told_by(fetched, b"server"),
-            told_by(fetched, b"content-language"),
+            told_by(headers, b"last-modified"),
+            told_by(headers, b"etag"),
+            told_by(headers, b"cache-control"),
+            told_by(headers, b"server"),
+            told_by(headers, b"content-language"),
             fetched.address,
             fetched.dns_s,
             fetched.connect_s,
@@ -241,9 +242,9 @@ def _other_of_site(named: Resolved | None, url: QueuedUrl, site: str) -> Resolve
     return named if is_other else None
 
 
-def told_by(fetched: Fetched, name: bytes) -> str:
+def told_by(headers: dict[bytes, list[bytes]], name: bytes) -> str:
     """A header that becomes a column: of repeats the last. Bounded."""
-    values = fetched.values(name)
+    values = headers.get(name)
     return values[-1][:MAX_HEADER].decode("latin-1").strip() if values else ""
 
 

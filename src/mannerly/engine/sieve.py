@@ -152,9 +152,10 @@ class Sieve:
         guard, referrer = self.guard, page.hash
         links = []
         for link in found:
-            if not self._may_follow(link):
-                continue
             url, hash_, site = link
+            if (cause := self._cause(url, site)) is not None:
+                self.left_out[cause] += 1
+                continue
             priority = Priority.LINK
             if guard is not None and (standing := guard.standing(site, url)):
                 if standing is Standing.LEFT_OUT:
@@ -183,18 +184,19 @@ class Sieve:
         ]
 
     def excluded(self, url: str, site: str) -> bool:
-        return self._exclusions.covers(url, host_of(url), site)
+        exclusions = self._exclusions
+        return not exclusions.empty and exclusions.covers(url, host_of(url), site)
 
     def _may_follow(self, link: Resolved) -> bool:
-        cause = self._cause(link)
+        cause = self._cause(link.url, link.site)
         if cause is not None:
             self.left_out[cause] += 1
         return cause is None
 
-    def _cause(self, link: Resolved) -> LeftOut | None:
-        if self._exclusions and self.excluded(link.url, link.site):
+    def _cause(self, url: str, site: str) -> LeftOut | None:
+        if not self._exclusions.empty and self.excluded(url, site):
             return LeftOut.EXCLUDED
-        cause = self._traps.cause(link.url) if self._traps is not None else None
-        if cause is None and self._variants is not None and "?" in link.url:
-            return LeftOut.VARIANTS if self._variants.too_many(link.url) else None
+        cause = self._traps.cause(url) if self._traps is not None else None
+        if cause is None and self._variants is not None and "?" in url:
+            return LeftOut.VARIANTS if self._variants.too_many(url) else None
         return cause

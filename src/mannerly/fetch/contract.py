@@ -82,17 +82,27 @@ class Fetched:
 
     def header(self, name: str) -> str:
         """The value of a header (names ignore case; repeats are joined by commas), or ''."""
-        found = self.values(name.lower().encode("ascii"))
+        found = self.named.get(name.lower().encode("ascii"))
         return b", ".join(found).decode("latin-1").strip() if found else ""
 
     def values(self, name: bytes) -> Sequence[bytes]:
-        """Every value of a header, as received. `name` is in lower case. `headers` must not change
-        any more: a page asks for eight of them, so they are looked through once."""
-        if self._named is None:
-            self._named = {}
+        """Every value of a header, as received. `name` is in lower case."""
+        return self.named.get(name, ())
+
+    @property
+    def named(self) -> dict[bytes, list[bytes]]:
+        """The values of all headers, by their names in lower case. `headers` must not change any
+        more: a page asks for eight of them, so they are looked through once."""
+        named = self._named
+        if named is None:
+            named = self._named = {}
             for key, value in self.headers:
-                self._named.setdefault(key.lower(), []).append(value)
-        return self._named.get(name, ())
+                name = key.lower()
+                if name in named:
+                    named[name].append(value)
+                else:
+                    named[name] = [value]
+        return named
 
 
 class Channel(Protocol):

@@ -45,8 +45,7 @@ class _Undone(NamedTuple):
 
 def decode(body: bytes, content_encoding: str, limit: int) -> Decoded:
     """Undo the codings of a Content-Encoding header, last one first."""
-    codings = [coding.strip() for coding in content_encoding.lower().split(",")]
-    codings = [coding for coding in codings if coding not in ("", "identity")]
+    codings = ["gzip"] if content_encoding == "gzip" else _codings(content_encoding)
     problem = ""
     truncated = False
     if len(codings) > MAX_CODINGS:
@@ -68,6 +67,11 @@ def decode(body: bytes, content_encoding: str, limit: int) -> Decoded:
     if len(body) > limit:
         body, truncated = body[:limit], True
     return Decoded(body, truncated, problem)
+
+
+def _codings(content_encoding: str) -> list[str]:
+    codings = [coding.strip() for coding in content_encoding.lower().split(",")]
+    return [coding for coding in codings if coding not in ("", "identity")]
 
 
 # Each of these returns up to a piece more than `limit`: that is how the caller sees the cut.

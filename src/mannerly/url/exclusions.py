@@ -21,7 +21,7 @@ from mannerly.url.normal import canonical, host_of
 class Exclusions:
     """The rules, indexed so that asking costs one look-up per label of the host."""
 
-    __slots__ = ("_names", "_prefixes")
+    __slots__ = ("_names", "_prefixes", "empty")
 
     def __init__(self, lines: Iterable[str] = (), *, source: str = "exclusions") -> None:
         """`ConfigError`, naming `source` and the line, if a line is neither name nor prefix."""
@@ -44,6 +44,8 @@ class Exclusions:
                     f" http(s) URL ({exc})"
                 ) from exc
         self._prefixes = {host: tuple(starts) for host, starts in prefixes.items()}
+        self.empty = not (self._names or self._prefixes)
+        """There are no rules: who asks for every link need not."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -57,9 +59,7 @@ class Exclusions:
         """Take over the rules of another list, for everyone who asks this one."""
         self._names = other._names  # noqa: SLF001 - one of us
         self._prefixes = other._prefixes  # noqa: SLF001
-
-    def __bool__(self) -> bool:
-        return bool(self._names or self._prefixes)
+        self.empty = other.empty
 
     def __len__(self) -> int:
         """How many rules there are."""
