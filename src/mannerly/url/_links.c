@@ -159,6 +159,28 @@ static int is_elsewhere(const char *text, Py_ssize_t size)
     return at && at < size && text[at] == ':';
 }
 
+static int has_capitals(const char *text, Py_ssize_t size)
+{
+    int capitals = 0;
+    for (Py_ssize_t n = 0; n < size; n++)
+        capitals |= text[n] >= 'A' && text[n] <= 'Z';
+    return capitals;
+}
+
+static void lower(char *text, Py_ssize_t size)
+{
+    for (Py_ssize_t n = 0; n < size; n++)
+        text[n] = (char)(text[n] | (text[n] >= 'A' && text[n] <= 'Z') << 5);
+}
+
+/* How long the port is at the end of an origin that need not be named: `:80` or `:443`. */
+static int default_port(const char *origin, Py_ssize_t size)
+{
+    if (origin[4] == 's')
+        return size > 4 && !memcmp(origin + size - 4, ":443", 4) ? 4 : 0;
+    return size > 3 && !memcmp(origin + size - 3, ":80", 3) ? 3 : 0;
+}
+
 /* Takes the segments `.` and `..` out of the path from `path` to `end`, with what the latter go back
    by; `path` is at its first slash. Where it ends then. */
 static char *undotted(char *path, const char *end)
@@ -231,11 +253,20 @@ static enum lead written(const Page *page, PyObject *href, Url *url)
     url->size = seen.size;
     url->authority = seen.authority;
     url->strips = seen.strips;
-    if (seen.authority && seen.dotted) {
-        if (text != page->room)
+    if (seen.authority) {
+        const int port = default_port(text, seen.authority);
+        const int is_odd = seen.dotted || port || has_capitals(text, seen.authority);
+        if (is_odd && text != page->room)
             memcpy(page->room, text, (size_t)seen.size);
-        url->text = page->room;
-        url->size = without_dots(page->room, seen.authority, seen.size, seen.size - seen.path);
+        if (is_odd) {
+            url->text = page->room;
+            lower(page->room, seen.authority);
+            url->authority -= port;
+            url->size -= port;
+            memmove(page->room + url->authority, page->room + seen.authority,
+                    (size_t)(seen.size - seen.authority));
+            url->size = without_dots(page->room, url->authority, url->size, seen.size - seen.path);
+        }
     }
     if (!seen.authority) {
         if (page->site == Py_None)
