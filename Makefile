@@ -10,7 +10,7 @@ help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 setup: $(STAMP)  ## .venv with the pinned dependencies and the program
-$(STAMP): pyproject.toml requirements.lock tools/setup hatch_build.py $(wildcard src/mannerly/*/*.[ch])
+$(STAMP): pyproject.toml requirements.lock tools/setup hatch_build.py $(wildcard src/mannerly/*.[ch] src/mannerly/*/*.[ch])
 	PYTHON=$(PYTHON) tools/setup $(VENV)
 	@touch $(STAMP)
 
