@@ -34,7 +34,7 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    now = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+    now = staticmethod(partial(time.clock_gettime, time.CLOCK_BOOTTIME))
     wall = staticmethod(time.time)
 
 

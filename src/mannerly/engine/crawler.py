@@ -20,7 +20,6 @@ from mannerly.errors import ExtractError, MannerlyError
 from mannerly.frontier.contract import Frontier, Leased
 from mannerly.model import QueuedUrl
 from mannerly.observe.tally import Tally
-from mannerly.url import origin_of
 
 log = logging.getLogger(__name__)
 
@@ -444,7 +443,7 @@ class Crawler:
 def _by_origin(url: QueuedUrl) -> tuple[int, str]:
     """What comes first goes first; among its likes, one origin after the other, since each takes a
     connection of its own."""
-    return url.priority, origin_of(url.url)
+    return url.priority, url.url[: url.url.find("/", len("https://"))]
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> None:

@@ -10,16 +10,16 @@ The rules are those of `asyncio.timeout`: the task is cancelled, and the cancell
 
 import asyncio
 import math
-import time
 from types import TracebackType
 
 
 class Deadlines:
-    """For the tasks of one event loop."""
+    """For the tasks of one event loop at a time; times are those of the loop."""
 
-    __slots__ = ("_due_at", "_open", "_timer")
+    __slots__ = ("_due_at", "_loop", "_open", "_timer")
 
     def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._open: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._due_at = math.inf
@@ -29,30 +29,34 @@ class Deadlines:
         """`with deadlines.within(5.0):` raises `TimeoutError` if the block takes longer."""
         return Deadline(self, left_s)
 
-    def add(self, deadline: "Deadline") -> None:
+    def add(self, deadline: "Deadline", loop: asyncio.AbstractEventLoop) -> None:
+        if loop is not self._loop:  # what its predecessor was to do, nobody will
+            self._loop = loop
+            self._open.clear()
+            self._timer = None
+            self._due_at = math.inf
         self._open.add(deadline)
         if deadline.at < self._due_at:
-            self._set_timer(deadline.at)
+            self._set_timer(loop, deadline.at)
 
     def remove(self, deadline: "Deadline") -> None:
         self._open.discard(deadline)
 
-    def _set_timer(self, at: float) -> None:
+    def _set_timer(self, loop: asyncio.AbstractEventLoop, at: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._due_at = at
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(max(0.0, at - time.monotonic()), self._look)
+        self._timer = loop.call_at(at, self._look, loop)
 
-    def _look(self) -> None:
-        now = time.monotonic()
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
         self._timer = None
         self._due_at = math.inf
         for deadline in [deadline for deadline in self._open if deadline.at <= now]:
             self._open.discard(deadline)
             deadline.pass_()
         if self._open:
-            self._set_timer(min(deadline.at for deadline in self._open))
+            self._set_timer(loop, min(deadline.at for deadline in self._open))
 
 
 class Deadline:
@@ -66,12 +70,13 @@ class Deadline:
         self._passed = False
 
     def __enter__(self) -> None:
-        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
         assert task is not None, "a deadline is for a task"
         self._task = task
         self._before = task.cancelling()
-        self.at = time.monotonic() + self._left_s
-        self._all.add(self)
+        self.at = loop.time() + self._left_s
+        self._all.add(self, loop)
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, _: TracebackType | None

@@ -111,13 +111,16 @@ def scan(fd: int, *, past_damage: bool = False) -> Iterator[Frame]:
     """Every whole frame of an open file, in order, up to the torn tail or the end.
 
     With `past_damage` also those behind one that is not whole, wherever they begin: for a segment
-    that the disk has damaged, where what follows was appended long before.
+    that the disk has damaged, where what follows was appended long before. Not those within it, if
+    its length can be believed: what servers sent lies there as they sent it, and could be made to
+    look like a frame.
     """
     position = 0
     while True:
         frame = _frame_at(fd, position)
         if frame is None and past_damage:
-            position = _next_magic(fd, position + 1)
+            behind = _behind_damaged(fd, position)
+            position = behind if behind >= 0 else _next_magic(fd, position + 1)
             if position >= 0:
                 continue
         if frame is None:
@@ -138,6 +141,15 @@ def _frame_at(fd: int, position: int) -> Frame | None:
         return None
     frame = payload_at(describe(head), position)
     return frame if _is_whole(fd, frame) else None
+
+
+def _behind_damaged(fd: int, position: int) -> int:
+    """Where a frame ends whose payload is damaged, if another one begins there; -1 else."""
+    head = os.pread(fd, OVERHEAD, position)
+    if len(head) < OVERHEAD or not head.startswith(_MAGIC):
+        return -1
+    behind: int = position + OVERHEAD + _FRAME.unpack_from(head)[3]
+    return behind if os.pread(fd, len(_MAGIC), behind) == _MAGIC else -1
 
 
 def _next_magic(fd: int, position: int) -> int:

@@ -362,7 +362,10 @@ def _array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
     """Numbers by hand: it takes Arrow longer to find out what they are, above all if they are few.
     Short texts and lists by Arrow, which is faster with them than Python is."""
     if kind == TIMESTAMP:
-        micros = np.rint(np.array(values, np.float64) * 1e6).astype(np.int64)
+        seconds = np.array(values, np.float64)
+        if not np.isfinite(seconds).all():
+            raise ValueError("an instant is wanted")
+        micros = np.rint(seconds * 1e6).astype(np.int64)
         return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(micros)])
     if kind.id in _CODES:
         numbers = pa.py_buffer(array(_CODES[kind.id], values))

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from mannerly.clock import VirtualRunner
 from mannerly.fetch.deadline import Deadlines
 
 
@@ -98,3 +99,27 @@ async def test_many_share_a_timer() -> None:
     assert order == sorted(times_s)
     assert asyncio.get_running_loop().time() - before >= max(times_s) - 0.001
     await wait(0.01)
+
+
+def test_a_loop_that_is_gone_leaves_nothing_behind() -> None:
+    deadlines = Deadlines()
+
+    async def be_done() -> None:
+        with deadlines.within(0.02):
+            await asyncio.sleep(0)
+
+    async def wait() -> None:
+        with pytest.raises(TimeoutError), deadlines.within(0.03):
+            await asyncio.sleep(5)
+
+    asyncio.run(be_done())
+    asyncio.run(wait())
+
+
+def test_times_are_those_of_the_loop() -> None:
+    async def wait() -> None:
+        with pytest.raises(TimeoutError), Deadlines().within(100.0):
+            await asyncio.sleep(500)
+
+    with VirtualRunner() as runner:
+        runner.run(wait())

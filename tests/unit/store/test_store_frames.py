@@ -4,6 +4,7 @@ import os
 import struct
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -134,3 +135,23 @@ def test_a_batch_that_reads_back_differently_is_not_rolled(tmp_path: Path) -> No
     report = recover(tmp_path, {7: (1, frozenset[int]())}.get, writers=[7])
     assert (report.batches_missing, report.batches_kept) == (1, 0)
     assert [kept.read_bytes() for kept in report.set_aside] == [damaged]
+
+
+def test_what_a_server_sent_is_no_frame(tmp_path: Path) -> None:
+    """Not even where the disk has damaged the batch that it lies in."""
+    forged = frames.settled(9, [])
+    batch = bytearray(frames._frame(Kind.BATCH, 1, b"a robots.txt: " + forged + b"!"))
+    batch[-1] ^= 1
+    after = frames.settled(1, [])
+    path = put(tmp_path, frames.header(WRITER, 0) + bytes(batch) + after)
+    with path.open("rb") as file:
+        found = [(it.kind, it.sequence) for it in frames.scan(file.fileno(), past_damage=True)]
+    assert found == [(Kind.HEADER, 0), (Kind.SETTLED, 1)]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), None])
+def test_an_instant_that_is_none_is_refused(tmp_path: Path, wrong: Any) -> None:
+    store = JournalStore(tmp_path, 7, clock=StillClock())
+    with pytest.raises((ValueError, TypeError)):
+        store.write(1, Rows([fetch(1)._replace(fetched_at=wrong)]))
+    store.close()
