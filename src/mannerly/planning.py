@@ -7,8 +7,8 @@ over the delay, whatever machines there are. Below it, CPU is the limit.
 import math
 from dataclasses import dataclass
 
-CPU_MS_PER_PAGE = 1.3
-"""Of a crawl process, all in, on pages of 60 kB with gzip, scaled; on a fast machine it was 0.9
+CPU_MS_PER_PAGE = 1.0
+"""Of a crawl process, all in, on pages of 60 kB with gzip, scaled; on a fast machine it was 0.64
 (`benchmarks/results/crawl-plain.json`)."""
 DATABASE_MS_PER_PAGE = 0.55
 """Of PostgreSQL and its client: lease and commit, and 67 links a page that are mostly known

@@ -40,8 +40,8 @@ def test_the_figures_are_those_that_were_measured() -> None:
 
 
 def test_the_command_says_what_limits() -> None:
-    told = mannerly("plan", "--sites", "70000", "--cores", "1", "--pages", "1000000").stdout
-    assert "1,000.0 pages/s" in told
+    told = mannerly("plan", "--sites", "140000", "--cores", "1", "--pages", "1000000").stdout
+    assert "2,000.0 pages/s" in told
     assert "the limit is CPU" in told
     assert "1,000,000 pages take" in told
     assert mannerly("plan", "--sites", "10", "--delay", "soon").returncode == 2
