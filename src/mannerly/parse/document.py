@@ -2,6 +2,8 @@
 
 import re
 
+import pcre2
+
 from mannerly.parse.contract import Parsed
 from mannerly.parse.html import MAX_LINKS, MAX_TEXT, parse_html
 from mannerly.parse.main_text import main_text
@@ -14,12 +16,15 @@ _UNTOLD = frozenset(("", "application/octet-stream", "application/unknown", "unk
 _SNIFFED = 1024
 # Possessive where it repeats: a comment that may end at any later `-->` can be cut up in 2^n ways,
 # and 300 bytes of `<!---->` took for ever.
-_LOOKS_LIKE_HTML = re.compile(
-    rb"(?:\xef\xbb\xbf)?[\t\n\f\r ]*+(?:<\?xml[^>]*+>[\t\n\f\r ]*+)?"
+# By PCRE: `re` of Python before 3.11.5, which Debian 12 has, gives up on what is repeated
+# possessively (gh-106052).
+_LOOKS_LIKE_HTML = pcre2.compile(
+    rb"\A(?:\xef\xbb\xbf)?[\t\n\f\r ]*+(?:<\?xml[^>]*+>[\t\n\f\r ]*+)?"
     rb"(?:<!--(?:(?!-->).)*+-->[\t\n\f\r ]*+)*+"
     rb"<(?:!doctype html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|meta"
     rb"|link)[\t\n\f\r />]",
-    re.IGNORECASE | re.DOTALL,
+    pcre2.IGNORECASE | pcre2.DOTALL,
+    jit=True,
 )
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _UTF16 = (b"\xfe\xff", b"\xff\xfe")
@@ -69,7 +74,7 @@ def _kind(body: bytes, content_type: str) -> str:
 
 def _sniffed(body: bytes) -> str:
     head = body[:_SNIFFED]
-    if _LOOKS_LIKE_HTML.match(head):
+    if _LOOKS_LIKE_HTML.search(head):
         return "text/html"
     if not head or (_BINARY.search(head) and not head.startswith(_UTF16)):
         return ""
