@@ -6,7 +6,7 @@
 A state (`benchmarks.growth.filled`) is a stopped crawl with so many sites and so many pending URLs
 each. It is gone on with for `--turn` pages of an endless web (`benchmarks.web.endless`), `--rounds`
 times: all on, delay 0, one process, SQLite. Every site is met for the first time, so that a
-robots.txt is read for every sixteen pages, which is what a lease brings.
+robots.txt is read for the pages of its first lease.
 
 `growth` is what a page costs over one on a small state of the same kind, with which it goes by
 turns. Not all of it is growth: of a million sites pages link to some that nobody has linked to
