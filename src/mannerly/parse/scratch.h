@@ -10,7 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#define MOST_KEPT (1024 * 1024)
+#define MOST_KEPT (256 * 1024)
 
 typedef struct {
     void *room;
