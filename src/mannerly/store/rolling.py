@@ -34,8 +34,6 @@ from mannerly.store.warc.files import WarcFile
 # over, which is what the writer does.
 _ROW_GROUP_BYTES = 8 << 20
 _ROW_GROUP_ROWS = 50_000
-_PAGE_BYTES = 2 << 20
-"""As far back as zstd 3 looks: for each page it begins anew."""
 
 COUNTS = "mannerly.rows"
 """The key of a mark's metadata under which the rows of its segment are, by table, as JSON."""
@@ -135,7 +133,6 @@ class TableFile:
                 self.table.public,
                 compression="zstd",
                 compression_level=3,
-                data_page_size=_PAGE_BYTES,
                 use_dictionary=self.table.dictionary,
                 write_statistics=self.table.statistics,
                 store_schema=True,

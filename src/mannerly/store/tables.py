@@ -129,11 +129,9 @@ _TYPES: dict[str, pa.DataType] = {
 _SETTLED = pa.field("settled", pa.bool_(), nullable=False)
 
 # A string array counts its bytes in 31 bits, and rolling holds one record batch at a time in
-# memory: both want batches that are bounded by size, not only by rows. One of mostly ASCII stays
-# below `memory.LARGE`, so it lies where the last one was, and the system need not find and clear
-# pages for it.
+# memory: both want batches that are bounded by bytes, not only by rows.
 ROWS_PER_BATCH = 1_000
-LETTERS_PER_BATCH = 512 << 10
+BYTES_PER_BATCH = 4 << 20
 
 
 class Table(NamedTuple):
@@ -260,7 +258,7 @@ def named(name: str) -> Table:
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LARGE = frozenset({"text", "main_text"})
-"""Columns of texts that are large. Below 2^31 bytes in a batch: `LETTERS_PER_BATCH`."""
+"""Columns of texts that are large. Below 2^31 bytes in a batch: `BYTES_PER_BATCH`."""
 
 
 _END = pa.py_buffer(b"\xff\xff\xff\xff\x00\x00\x00\x00")
@@ -318,11 +316,11 @@ def _unfolded(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _parts(records: Sequence[Record], bulk: int | None) -> Iterator[Sequence[Record]]:
-    """Cut into runs of at most `ROWS_PER_BATCH` rows and about `LETTERS_PER_BATCH`, or bytes."""
+    """Cut into runs of at most `ROWS_PER_BATCH` rows and about `BYTES_PER_BATCH`."""
     start = held = 0
     for index, record in enumerate(records):
         held += _size(record[bulk]) if bulk is not None else 0
-        if held >= LETTERS_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
+        if held >= BYTES_PER_BATCH or index - start + 1 >= ROWS_PER_BATCH:
             yield records[start : index + 1]
             start, held = index + 1, 0
     if start < len(records):
@@ -330,7 +328,10 @@ def _parts(records: Sequence[Record], bulk: int | None) -> Iterator[Sequence[Rec
 
 
 def _size(value: str | bytes | list[str]) -> int:
-    return sum(map(len, value)) if isinstance(value, list) else len(value)
+    """Bytes of UTF-8, or a bound on them: to encode a text only to count it costs too much."""
+    if isinstance(value, list):
+        return sum(map(len, value))
+    return len(value) if isinstance(value, bytes) or value.isascii() else 3 * len(value)
 
 
 def _batch(schema: pa.Schema, records: Sequence[Record]) -> pa.RecordBatch:
