@@ -15,10 +15,9 @@ from mannerly.engine.overload import Overload
 from mannerly.engine.patience import Patience
 from mannerly.engine.plan import HOLD_S, EnginePlan
 from mannerly.engine.visit import Visitor
-from mannerly.engine.workbench import Seat, Workbench
+from mannerly.engine.workbench import Seat, Workbench, by_origin
 from mannerly.errors import ExtractError, MannerlyError
 from mannerly.frontier.contract import Frontier, Leased
-from mannerly.model import QueuedUrl
 from mannerly.observe.tally import Tally
 
 log = logging.getLogger(__name__)
@@ -172,7 +171,7 @@ class Crawler:
             self._keep_in_reserve(self._tally.visits - visits_before)
             now = self._clock.now()
             for lease in leased.leases:
-                lease.urls.sort(key=_by_origin)
+                lease.urls = by_origin(lease.urls)
                 self._bench.sit(Seat(lease, lease.leased_at + HOLD_S), now, now)
             self._tally.leased += len(leased.leases)
             self._dispatch()
@@ -438,12 +437,6 @@ class Crawler:
             )
         finally:
             self._farewell = None
-
-
-def _by_origin(url: QueuedUrl) -> tuple[int, str]:
-    """What comes first goes first; among its likes, one origin after the other, since each takes a
-    connection of its own."""
-    return url.priority, url.url[: url.url.find("/", len("https://"))]
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> None:

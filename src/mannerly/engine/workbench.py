@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mannerly.engine.requests import Visit
 from mannerly.fetch.contract import Channel
-from mannerly.model import Lease
+from mannerly.model import Lease, QueuedUrl
 
 
 @dataclass(slots=True)
@@ -50,6 +50,18 @@ class Seat:
         if self.channel is not None:
             self.channel.close()
             self.channel = None
+
+
+def by_origin(urls: list[QueuedUrl]) -> list[QueuedUrl]:
+    """The URLs of a lease, those of one origin and priority side by side, since each origin takes a
+    connection of its own. The oldest stays the first: where a lease ends after a visit or two, any
+    other order could keep it waiting for ever."""
+    groups: dict[tuple[int, str], list[QueuedUrl]] = {}
+    for url in urls:
+        origin = url.url[: url.url.find("/", len("https://"))]
+        groups.setdefault((url.priority, origin), []).append(url)
+    alike = sorted(groups.items(), key=lambda group: group[0][0])  # keeps the order of the others
+    return [url for _, group in alike for url in group]
 
 
 class Workbench:

@@ -1,5 +1,5 @@
-from mannerly.engine.workbench import Seat, Workbench
-from mannerly.model import Lease
+from mannerly.engine.workbench import Seat, Workbench, by_origin
+from mannerly.model import Lease, QueuedUrl
 
 
 def seat(token: int) -> Seat:
@@ -57,3 +57,32 @@ def test_what_is_left_after_shedding_still_wakes_in_time() -> None:
     bench.sit(seat(99), 85.5, 0.0)
     woken = [taken.lease.token for _ in range(11) if (taken := bench.take(200.0))]
     assert woken == [19, 18, 17, 16, 15, 99, 14, 13, 12, 11, 10]
+
+
+def queued(seq: int, url: str, priority: int = 5) -> QueuedUrl:
+    return QueuedUrl(url, seq, 0, priority, seq, 2, 0, 0)
+
+
+def test_urls_of_an_origin_are_side_by_side_and_the_oldest_is_first() -> None:
+    urls = [
+        queued(3, "https://z.example/first", 4),
+        queued(1, "https://www.example/a"),
+        queued(2, "http://a.example/b"),
+        queued(4, "https://www.example/c"),
+        queued(5, "http://a.example/d"),
+        queued(6, "https://z.example/e"),
+    ]
+    assert [url.seq for url in by_origin(urls)] == [3, 1, 4, 2, 5, 6]
+    assert by_origin([]) == []
+    # What nobody should have put there ends as a URL, and not with the crawl.
+    assert by_origin([queued(7, "odd")]) == [queued(7, "odd")]
+
+
+def test_nobody_waits_for_ever_where_only_the_first_of_a_lease_is_visited() -> None:
+    """New ones come as fast as old ones go, all of an origin that the alphabet puts first."""
+    queue = [queued(0, "https://z.example/"), *(queued(n, f"http://a.example/{n}") for n in (1, 2))]
+    for n in range(3, 20):
+        visited = by_origin(queue[:4])[0]
+        queue.remove(visited)
+        queue.append(queued(n, f"http://a.example/{n}"))
+    assert queue[0].seq == 17
