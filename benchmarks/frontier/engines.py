@@ -37,6 +37,7 @@ SERVER_SETTINGS = {
 """As docs/postgresql.md recommends for a machine of this size."""
 CAPS = Caps(pending=0, spilt=0, pages=0)
 """No limits: the shape of the frontier is the workload's."""
+TICKS_A_SECOND = sysconf("SC_CLK_TCK")
 
 
 class Engine(Protocol):
@@ -122,14 +123,14 @@ class PostgresEngine:
         postmaster's own account, that of the children that ended."""
         while True:
             before = _stat(self._postmaster)
-            total = before.own_s + before.ended_children_s
+            ticks = before.own_ticks + before.ended_children_ticks
             children = Path(f"/proc/{self._postmaster}/task/{self._postmaster}/children")
             for child in children.read_text().split():
                 with suppress(FileNotFoundError, ProcessLookupError):
-                    total += _stat(int(child)).own_s
+                    ticks += _stat(int(child)).own_ticks
             # One that ended meanwhile would be counted twice, or not at all.
-            if _stat(self._postmaster).ended_children_s == before.ended_children_s:
-                return total
+            if _stat(self._postmaster).ended_children_ticks == before.ended_children_ticks:
+                return ticks / TICKS_A_SECOND
 
     def load(self, first: int, urls_a_site: int) -> int:
         return bulk.into_postgres(self.address, SCHEMA, first, urls_a_site)
@@ -213,21 +214,21 @@ class RedisEngine:
 
 
 class _stat:  # noqa: N801 - reads as the file it stands for
-    """/proc/PID/stat: who started it, and its CPU time."""
+    """/proc/PID/stat: who started it, and its CPU time, which is added up as whole ticks: sums of
+    fractions would be smaller or larger by the order of the processes."""
 
     def __init__(self, pid: int) -> None:
         # The name in brackets may hold anything; what follows it is numbers.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks = sysconf("SC_CLK_TCK")
         self.parent = int(fields[1])
-        self.own_s = (int(fields[11]) + int(fields[12])) / ticks
-        self.ended_children_s = (int(fields[13]) + int(fields[14])) / ticks
+        self.own_ticks = int(fields[11]) + int(fields[12])
+        self.ended_children_ticks = int(fields[13]) + int(fields[14])
 
 
 def cpu_s_of(pid: int) -> float:
     """CPU time so far of a process and of its children that ended."""
     found = _stat(pid)
-    return found.own_s + found.ended_children_s
+    return (found.own_ticks + found.ended_children_ticks) / TICKS_A_SECOND
 
 
 @contextmanager
