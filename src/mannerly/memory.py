@@ -28,8 +28,10 @@ _M_ARENA_MAX: Final = -8
 MOST_KEPT: Final = 8 * 1024 * 1024
 """Free bytes at the end of the heap that are kept: enough for the tree of a page, so that not every
 page asks the system for memory anew."""
-LARGE: Final = 1024 * 1024
-"""Blocks from this size on are the system's own, and go back at once."""
+LARGE: Final = 2 * 1024 * 1024
+"""Blocks from this size on are the system's own, and go back at once. What the store works with is
+smaller, mostly: with half of this each checkpoint has its buffers paged in anew, eight pages of
+memory for every page in place of three."""
 YOUNG: Final = 200_000
 """Objects that have come since it looked last. With Python's own 700 it looks at every few pages,
 for three in a hundred of a page's CPU; with 20,000 still for 31 us of it, with this for 3 (by its
