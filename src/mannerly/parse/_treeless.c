@@ -413,13 +413,11 @@ static int skip_declaration(Reader *it)
 /* A tag whose name begins at `name`. */
 static int read_tag(Reader *it, const char *name, int closing)
 {
-    const char *behind = name;
-    while (behind < it->end && !ends_name(*behind))
-        behind++;
+    const char *const behind = behind_name(name, it->end, '>');
     if (behind >= it->end)
         return ODD;
     const Py_ssize_t length = behind - name;
-    const Known *const what = known(name, length);
+    const Known *const what = known(name, length, it->end);
     it->at = behind;
     /* Scripts and styles are gone before lines are made. */
     if (closing && it->in_pre && length >= 3 && is_same(name, "pre", 3))

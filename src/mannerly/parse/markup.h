@@ -28,6 +28,54 @@ static inline char lowered(char c)
     return (char)(c | ((unsigned char)(c - 'A') < 26) << 5);
 }
 
+/* Eight characters at once, the first of them lowest; what is asked of each is its top bit. Names are
+   short, and to look at them one by one costs most where they end: nobody can foresee that. */
+#define EIGHT_TIMES 0x0101010101010101u
+#define TOP_BITS (EIGHT_TIMES << 7)
+
+static inline uint64_t eight_at(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+static inline uint64_t are_equal(uint64_t word, uint8_t c)
+{
+    word ^= EIGHT_TIMES * c;
+    return ~(((word & ~TOP_BITS) + ~TOP_BITS) | word) & TOP_BITS;
+}
+
+static inline uint64_t are_up_to_blank(uint64_t word)
+{
+    return ~(((word & ~TOP_BITS) + EIGHT_TIMES * (0x80 - ' ' - 1)) | word) & TOP_BITS;
+}
+
+static inline uint64_t all_lowered(uint64_t word)
+{
+    const uint64_t low = word & ~TOP_BITS;
+    const uint64_t from_a = low + EIGHT_TIMES * (0x80 - 'A');
+    const uint64_t behind_z = low + EIGHT_TIMES * (0x80 - 'Z' - 1);
+    return word | ((from_a ^ behind_z) & ~word & TOP_BITS) >> 2;
+}
+
+/* Where the name of a tag that begins at `at` ends, or that of an attribute: at `also`, too. */
+static inline const char *behind_name(const char *at, const char *end, char also)
+{
+    if (end - at >= 8) {
+        const uint64_t word = eight_at(at);
+        const uint64_t ends = are_up_to_blank(word) | are_equal(word, '/') | are_equal(word, '>') |
+                              are_equal(word, (uint8_t)also);
+        at += ends ? __builtin_ctzll(ends) / 8 : 8;
+    }
+    while (at < end && !ends_name(*at) && *at != also) /* controls may be part of it */
+        at++;
+    return at;
+}
+
 static int is_same(const char *one, const char *other, Py_ssize_t length)
 {
     for (Py_ssize_t n = 0; n < length; n++)

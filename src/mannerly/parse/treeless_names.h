@@ -104,24 +104,35 @@ static inline uint64_t packed(const char *name, Py_ssize_t length)
     return number;
 }
 
-/* Where a name is, or would be. It is shorter than `LONGEST_NAME`. */
-static unsigned place_of(const char *name, Py_ssize_t length)
+/* Of a name that is shorter than `LONGEST_NAME`. */
+static Name name_of(const char *name, Py_ssize_t length)
 {
-    const Name it = {packed(name, length), length > 8 ? packed(name + 8, length - 8) : 0,
-                     length > 16 ? packed(name + 16, length - 16) : 0};
-    unsigned at = (unsigned)((it.first ^ it.second) * 0x9E3779B97F4A7C15u >> 55);
+    return (Name){packed(name, length), length > 8 ? packed(name + 8, length - 8) : 0,
+                  length > 16 ? packed(name + 16, length - 16) : 0};
+}
+
+/* Where a name is, or would be. */
+static inline unsigned place_of(const Name *it)
+{
+    unsigned at = (unsigned)((it->first ^ it->second) * 0x9E3779B97F4A7C15u >> 55);
     while (places[at].name.first != 0 &&
-           (places[at].name.first != it.first || places[at].name.second != it.second ||
-            places[at].name.third != it.third))
+           (places[at].name.first != it->first || places[at].name.second != it->second ||
+            places[at].name.third != it->third))
         at = (at + 1) % PLACES;
     return at;
 }
 
-static const Known *known(const char *name, Py_ssize_t length)
+/* The element of a name in a source that ends at `end`. */
+static inline const Known *known(const char *name, Py_ssize_t length, const char *end)
 {
     if (length >= LONGEST_NAME)
         return &UNKNOWN;
-    const unsigned at = place_of(name, length);
+    Name it = {0, 0, 0};
+    if (length < 8 && end - name >= 8)
+        it.first = all_lowered(eight_at(name)) & (((uint64_t)1 << 8 * length) - 1);
+    else
+        it = name_of(name, length);
+    const unsigned at = place_of(&it);
     return places[at].name.first != 0 ? &places[at].known : &UNKNOWN;
 }
 
@@ -131,10 +142,9 @@ static void know_names(void)
         const char *name = GROUPS[n].name;
         while (*name) {
             const Py_ssize_t length = (Py_ssize_t)strcspn(name, " ");
-            const unsigned at = place_of(name, length);
-            places[at].name.first = packed(name, length);
-            places[at].name.second = length > 8 ? packed(name + 8, length - 8) : 0;
-            places[at].name.third = length > 16 ? packed(name + 16, length - 16) : 0;
+            const Name it = name_of(name, length);
+            const unsigned at = place_of(&it);
+            places[at].name = it;
             places[at].known = GROUPS[n];
             name += length + (name[length] == ' ');
         }

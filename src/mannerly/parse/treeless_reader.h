@@ -79,19 +79,30 @@ static const char *const WORD[WORDS] = {
 static PyObject *words[WORDS]; /* the same as objects */
 
 
+/* Printable ASCII without references, as nearly all values are. */
+static int is_plain(const char *text, Py_ssize_t size)
+{
+    int odd = 0;
+    for (Py_ssize_t n = 0; n < size; n++) /* without a way out, so that many go at once */
+        odd |= (signed char)text[n] < ' ' || text[n] == '&';
+    return !odd;
+}
+
 /* A value as the tree would have it. */
 static int value_of(const Reader *it, const Attribute *attribute, PyObject **made)
 {
-    int plain = 1;
-    for (Py_ssize_t n = 0; n < attribute->size; n++) {
-        const char c = attribute->value[n];
-        if (c == '\r')
-            return ODD;
-        plain &= c != '&' && !(c == '\n' && it->in_pre);
+    const size_t size = (size_t)attribute->size;
+    if (is_plain(attribute->value, attribute->size)) {
+        *made = PyUnicode_New(attribute->size, 127);
+        if (*made == NULL)
+            return FAILED;
+        if (size > 0) /* what is empty has no room of its own */
+            memcpy(PyUnicode_DATA(*made), attribute->value, size);
+        return FINE;
     }
-    if (plain)
-        return make_text(attribute->value, attribute->size, made);
-    char *const room = PyMem_Malloc((size_t)(attribute->size + attribute->size / 2 + 8));
+    if (memchr(attribute->value, '\r', size) != NULL)
+        return ODD;
+    char *const room = PyMem_Malloc(size + size / 2 + 8);
     if (room == NULL) {
         PyErr_NoMemory();
         return FAILED;
@@ -163,8 +174,7 @@ static int next_attribute(Reader *it, Attribute *attribute, int *more, int *self
         return FINE;
     }
     attribute->name = at;
-    while (at < end && !ends_name(*at) && *at != '=')
-        at++;
+    at = behind_name(at, end, '=');
     attribute->length = at - attribute->name;
     attribute->value = NULL;
     attribute->size = 0;
@@ -336,22 +346,25 @@ static int is_marked(const Attribute *rel)
 
 static int add_link(const Reader *it, const Said *said)
 {
-    PyObject *href;
-    const Attribute *const rel = said_of(said, REL);
-    if (said_of(said, HREF)->size == 0)
+    PyObject *href, *told;
+    const Attribute *const rel = said_of(said, REL), *const written = said_of(said, HREF);
+    if (written->size == 0)
         return FINE;
-    TRY(value_of(it, said_of(said, HREF), &href));
+    TRY(value_of(it, written, &href));
     int result = FINE;
-    if (PyUnicode_GET_LENGTH(href) <= MAX_HREF) {
-        PyObject *const told = PyDict_GetItemWithError(it->links, href);
-        if (is_marked(rel) || (told != NULL && told != Py_None) ||
-            PyUnicode_FindChar(href, '\f', 0, PyUnicode_GET_LENGTH(href), 1) >= 0)
-            result = tell_link(it, href, rel);
-        else if (told == NULL && PyErr_Occurred())
-            result = FAILED;
-        else if (told == NULL && PyDict_GET_SIZE(it->links) < it->max_links)
-            result = PyDict_SetItem(it->links, href, Py_None) < 0 ? FAILED : FINE;
-    }
+    if (PyUnicode_GET_LENGTH(href) > MAX_HREF)
+        told = Py_None;
+    else if (is_marked(rel) || (!is_plain(written->value, written->size) &&
+                                PyUnicode_FindChar(href, '\f', 0, PyUnicode_GET_LENGTH(href), 1) >= 0))
+        told = NULL;
+    else if (PyDict_GET_SIZE(it->links) < it->max_links)
+        told = PyDict_SetDefault(it->links, href, Py_None);
+    else if ((told = PyDict_GetItemWithError(it->links, href)) == NULL)
+        told = Py_None;
+    if (PyErr_Occurred())
+        result = FAILED;
+    else if (told != Py_None)
+        result = tell_link(it, href, rel);
     Py_DECREF(href);
     return result;
 }

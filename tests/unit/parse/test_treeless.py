@@ -72,6 +72,46 @@ def test_takes_no_tree(source: str) -> None:
     assert parsed(source.encode()) == of_the_tree(source.encode())
 
 
+ENDS = " \n\t\f/>=\x01\x1f!\x7f\u00e9-_:."
+"""What ends a name, and what may be part of one."""
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("tail", range(10))
+def test_names_end_where_they_end(end: str, tail: int) -> None:
+    """Eight characters are looked at at once: wherever in them a name ends, and the source."""
+    behind = f"{end}>"[: 1 + (end != ">")] + "x" * tail
+    read = 0
+    for name in ("p", "P", "Td", "SPAN", "STYLE", "Script", "section", "TEXTAREA", "figcaption"):
+        for source in (
+            f"a<b>{name}</b><{name}{behind}",
+            f"<i hidden>no</i{end}>yes<{name}>z</{name}{behind}",
+            f"<A HREF{end}=/one>1</A><a {name}{end}='2' hReF=/two {name}>2</a>{'x' * tail}",
+            f"<a href{end}/three>3</a><a xhref{end}=4 href5{end}=5>5</a>{'x' * tail}",
+        ):
+            if is_read(source.encode()):
+                read += 1
+                assert parsed(source.encode()) == of_the_tree(source.encode()), source
+    assert read > 5
+
+
+@pytest.mark.parametrize("length", range(20))
+def test_links_are_what_was_written(length: int) -> None:
+    for odd in ("", "&amp;", "&", "\u00e9", "\n", "\f", "\x01", "\x7f", " "):
+        for at in range(length + 1):
+            href = "x" * at + odd + "x" * (length - at)
+            source = f"<a href='{href}'>1</a><a rel=ugc href='{href}'>2</a><pre><a href='{href}'>3"
+            for max_links in (1, 5_000):
+                with_pre = f"{source}</a></pre>".encode()
+                read = read_treeless(with_pre, "test", max_links)
+                tree = of_the_tree(with_pre)
+                assert read is not None
+                if max_links > 1:
+                    assert read.page.links == tree.links
+                else:
+                    assert list(read.page.links) == list(tree.links)[:1]
+
+
 @pytest.mark.parametrize(
     "source",
     [
