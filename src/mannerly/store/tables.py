@@ -26,7 +26,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from mannerly.errors import SchemaError
 from mannerly.evidence import RequestRecord, RunRecord
@@ -301,12 +300,16 @@ def public(
 def _settled(batch: pa.RecordBatch, refused: Collection[int] | None) -> pa.Array:
     if not refused:
         return pa.repeat(pa.scalar(refused is not None), batch.num_rows)
+    import pyarrow.compute as pc  # noqa: PLC0415 - takes a tenth of a start, and few crawls need it
+
     tokens = pa.array(sorted(refused), pa.int64())
     return pc.invert(pc.is_in(batch.column(0), value_set=tokens))
 
 
 def _unfolded(table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
     """A row for each element of the lists, which are of one length in a row."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - as above
+
     row_of = pc.list_parent_indices(batch.column(table.lists[0]))
     columns = [
         batch.column(name).flatten() if name in table.lists else batch.column(name).take(row_of)
