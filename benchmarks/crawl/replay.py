@@ -58,7 +58,7 @@ class Scene:
 
 
 def is_page(fetched: Fetched) -> bool:
-    return bool(fetched.header("content-encoding"))
+    return bool(fetched.header(b"content-encoding"))
 
 
 def crawl(scene: Scene, counting: AbstractContextManager[object] | None = None) -> int:

@@ -58,6 +58,7 @@ class Checkpointer:
         self._clock = clock
         self._patience = Patience(tally)
         self._sequence = 0
+        self._most = max(BACKLOG_BATCHES * plan.checkpoint_pages, 2 * plan.workers)
         self.last_at = clock.now()
 
     @property
@@ -72,8 +73,9 @@ class Checkpointer:
         As many results as there can be fetches in flight are no sign of that: they may all end
         within a second.
         """
-        most = max(BACKLOG_BATCHES * self._plan.checkpoint_pages, 2 * self._plan.workers)
-        return self._ledger.size >= most or self._heavy(BACKLOG_BATCHES) or self._consumer.behind
+        return (
+            self._ledger.size >= self._most or self._heavy(BACKLOG_BATCHES) or self._consumer.behind
+        )
 
     def _heavy(self, batches: int) -> bool:
         ledger = self._ledger

@@ -41,7 +41,7 @@ def exchange_of(
 
 def _is_whole_part(fetched: Fetched) -> bool:
     """The server sent a part though all was asked for: the page is cut, the exchange is whole."""
-    told = fetched.header("content-length")
+    told = fetched.header(b"content-length")
     return fetched.status == _PARTIAL and (not told.isdecimal() or int(told) <= len(fetched.body))
 
 

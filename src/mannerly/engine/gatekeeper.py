@@ -110,7 +110,7 @@ class Gatekeeper:
 
     def _rest_without(self, answer: RobotsAnswer, known: KnownRobots) -> tuple[float, str]:
         """How long a site rests whose robots.txt could not be read."""
-        retry_after = answer.fetched.header("retry-after")
+        retry_after = answer.fetched.header(b"retry-after")
         asked_s = parse_retry_after(retry_after, self._clock.wall()) or 0.0
         asked_s = min(asked_s, self._pace.retry_ceiling_s)
         return longest_rest(self._pace, delay_for(self._pace, None), asked_s, known.failures)

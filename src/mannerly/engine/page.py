@@ -79,8 +79,8 @@ class PageReader:
     def _read(
         self, fetched: Fetched, url: QueuedUrl, lease: Lease, fetched_at: float, basis: Basis
     ) -> Reading:
-        content_type = fetched.header("content-type")
-        decoded = decode(fetched.body, fetched.header("content-encoding"), self._plan.body_limit)
+        content_type = fetched.header(b"content-type")
+        decoded = decode(fetched.body, fetched.header(b"content-encoding"), self._plan.body_limit)
         parsed = parse(
             decoded.body,
             content_type,
@@ -170,7 +170,7 @@ class PageReader:
             main_text_of(decoded.body, content_type) if self._plan.keeps_main_text else "",
         )
         keep = not (parsed.noarchive or header.noarchive)
-        extract = self._extract(page, fetched, decoded.body)
+        extract = self._extract(page, fetched, decoded.body) if self._consumer.extracts else None
         return Reading(page, links, found, may_be_kept=keep, graph=graph, extract=extract)
 
     def _with_graph(
@@ -195,8 +195,6 @@ class PageReader:
         return targets[:ours], link_record(lease, url, links, parsed.anchors)
 
     def _extract(self, page: PageRecord, fetched: Fetched, body: bytes) -> ExtractRecord | None:
-        if not self._consumer.extracts:
-            return None
         headers: dict[str, str] = {}
         for raw_name, raw_value in fetched.headers:
             name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -272,7 +270,7 @@ def fetch_record(
         fetched_at,
         max(0.0, fetched.ended_at - fetched.started_at) if fetched.started_at else 0.0,
         len(fetched.body),
-        fetched.header("content-type"),
+        fetched.header(b"content-type"),
         redirect_to,
         url.depth,
         url.tries + (1 if asked else 0),

@@ -74,7 +74,7 @@ def unreachable(origin: str, failures: int) -> RobotsRecord:
 def _body(fetched: Fetched) -> bytes | None:
     """The text of a robots.txt; None if it was damaged on the way. Half of the rules may be the
     half that allows, so what could be saved of it is not used."""
-    decoded = decode(fetched.body, fetched.header("content-encoding"), READ_LIMIT)
+    decoded = decode(fetched.body, fetched.header(b"content-encoding"), READ_LIMIT)
     if not decoded.problem or decoded.truncated or fetched.truncated:
         return decoded.body
     # Plain text under a wrong label (`Content-Encoding: utf-8`) is common, and not damaged.

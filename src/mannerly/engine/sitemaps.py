@@ -65,9 +65,9 @@ class SitemapReader:
                 await asyncio.sleep(0)
 
     def _opened(self, fetched: Fetched, url: QueuedUrl) -> OpenSitemap:
-        decoded = decode(fetched.body, fetched.header("content-encoding"), MAX_BYTES)
+        decoded = decode(fetched.body, fetched.header(b"content-encoding"), MAX_BYTES)
         depth = MAX_DEPTH if url.source == Source.SITEMAP_PART else 0
-        return open_sitemap(decoded.body, fetched.header("content-type"), depth=depth)
+        return open_sitemap(decoded.body, fetched.header(b"content-type"), depth=depth)
 
     def _of_site(self, found: list[Resolved], site: str) -> list[Resolved]:
         own = [link for link in found if link.site == site]

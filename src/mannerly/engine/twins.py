@@ -66,7 +66,7 @@ class _Pages:
     def held(self) -> int:
         return len(self.rows) // ROW
 
-    def put(self, *row: int) -> bool:
+    def put(self, row: tuple[int, int, int, int]) -> bool:
         """Whether that made them more."""
         if len(self.rows) < ROW * PAGES_A_SITE:
             self.rows.extend(row)
@@ -106,14 +106,14 @@ class Twins:
                 # Fetched again after a crash or a deferral, a page is not its own twin.
                 return NO_TWIN if first == url_hash else Twin(_LIKENESS[Alike(alike)], first)
         if remember:
-            self._remember(site, content_hash, *text, url_hash)
+            self._remember(site, (content_hash, text.simhash, text.but_for_digits, url_hash))
         return NO_TWIN
 
-    def _remember(self, site: str, *row: int) -> None:
+    def _remember(self, site: str, row: tuple[int, int, int, int]) -> None:
         pages = self._sites.get(site)
         if pages is None:
             pages = self._sites[site] = _Pages()
-        self._held += pages.put(*row)
+        self._held += pages.put(row)
         while self._held > self._limit and len(self._sites) > 1:
             _, forgotten = self._sites.popitem(last=False)
             self._held -= forgotten.held

@@ -304,7 +304,7 @@ class Visitor:
         return after_response(
             self._pace,
             status=fetched.status,
-            retry_after_s=parse_retry_after(fetched.header("retry-after"), self._clock.wall()),
+            retry_after_s=parse_retry_after(fetched.header(b"retry-after"), self._clock.wall()),
             delay_s=delay_s,
             failures=seat.lease.failures,
             tries=url.tries + 1,
@@ -362,7 +362,8 @@ class Visitor:
         return reading
 
     def _archive(self, seat: Seat, url: QueuedUrl, fetched: Fetched, fetched_at: float) -> None:
-        self._ledger.archive(seat.lease, fetched, fetched_at, ("depth", str(url.depth)))
+        if self._ledger.keeps_exchanges:
+            self._ledger.archive(seat.lease, fetched, fetched_at, ("depth", str(url.depth)))
 
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""

@@ -78,9 +78,12 @@ class Connector:
         dns_s = loop.time() - asked_at
         failure: FetchFailure | None = None
         for address in addresses[:MAX_ADDRESSES_TRIED]:
-            if not await self.admitted(address, admit):
+            wait_s = self.wait_for(address, admit)
+            if wait_s is None:
                 failure = failure or FetchFailure(Outcome.NOT_SENT, NOT_ADMITTED)
                 continue
+            if wait_s:
+                await asyncio.sleep(wait_s)
             try:
                 connection = await self._connect_one(address, port, server_name)
                 connection.dns_s = dns_s
@@ -92,13 +95,11 @@ class Connector:
         assert failure is not None
         raise failure
 
-    async def admitted(self, address: str, admit: Admit) -> bool:
-        """Whether a request may be sent to `address`; waits until it may. Where all connections go
-        to one address that the user named, it says nothing about the sites: nobody is asked."""
-        wait_s = 0.0 if self.connect_to is not None else admit(address)
-        if wait_s:
-            await asyncio.sleep(wait_s)
-        return wait_s is not None
+    def wait_for(self, address: str, admit: Admit) -> float | None:
+        """In how many seconds a request may be sent to `address`; None: not now. Where all
+        connections go to one address that the user named, it says nothing about the sites: nobody
+        is asked."""
+        return 0.0 if self.connect_to is not None else admit(address)
 
     async def aclose(self) -> None:
         self.closed = True

@@ -80,9 +80,9 @@ class Fetched:
         default=None, init=False, repr=False, compare=False
     )
 
-    def header(self, name: str) -> str:
-        """The value of a header (names ignore case; repeats are joined by commas), or ''."""
-        found = self.named.get(name.lower().encode("ascii"))
+    def header(self, name: bytes) -> str:
+        """The value of a header, repeats joined by commas, or ''. `name` is in lower case."""
+        found = self.named.get(name)
         return b", ".join(found).decode("latin-1").strip() if found else ""
 
     def values(self, name: bytes) -> Sequence[bytes]:

@@ -1,5 +1,6 @@
 """The transport on real sockets: HTTP/1.1, one request at a time on one connection."""
 
+import asyncio
 from typing import Final
 
 from mannerly.clock import Clock
@@ -153,44 +154,49 @@ class HttpChannel:
         self, fetched: Fetched, request: bytes, start_by_at: float, body_limit: int
     ) -> None:
         """Ask on the open connection, or on a new one if that is gone before a byte came back."""
-        if self._connection is not None and self._connection.fit():
-            if not await self._connector.admitted(self._connection.address, self._admit):
+        connection = self._connection
+        if connection is not None and connection.fit():
+            wait_s = self._connector.wait_for(connection.address, self._admit)
+            if wait_s is None:
                 raise FetchFailure(Outcome.NOT_SENT, NOT_ADMITTED)
-            reader = await self._ask(self._connection, fetched, request, start_by_at, body_limit)
+            if wait_s:
+                await asyncio.sleep(wait_s)
+            reader = ResponseReader(header_limit=self._header_limit, body_limit=body_limit)
+            await self._ask(connection, fetched, request, reader, start_by_at)
             if reader.started:
-                self._take(fetched, reader)
+                self._take(connection, fetched, reader)
                 return
         self.close()
-        self._connection = await self._connector.connect(
+        self._connection = connection = await self._connector.connect(
             self._host, self._port, self._admit, secure=self._secure
         )
-        reader = await self._ask(self._connection, fetched, request, start_by_at, body_limit)
-        self._take(fetched, reader)
+        reader = ResponseReader(header_limit=self._header_limit, body_limit=body_limit)
+        await self._ask(connection, fetched, request, reader, start_by_at)
+        self._take(connection, fetched, reader)
 
-    async def _ask(
+    def _ask(
         self,
         connection: Connection,
         fetched: Fetched,
         request: bytes,
+        reader: ResponseReader,
         start_by_at: float,
-        body_limit: int,
-    ) -> ResponseReader:
+    ) -> asyncio.Future[None]:
+        """Send the request. Done when `reader` has ended."""
         fetched.address = connection.address
         fetched.tls = connection.tls
         fetched.reused = connection.used
         if not connection.used:
             fetched.dns_s, fetched.connect_s = connection.dns_s, connection.connect_s
-        reader = ResponseReader(header_limit=self._header_limit, body_limit=body_limit)
         answered = connection.ask(request, reader, self._clock, start_by_at)
         if answered is None:
             raise FetchFailure(Outcome.NOT_SENT, "the lease is too old to start a request")
         fetched.started_at = connection.asked_at
         fetched.request = request
-        await answered
-        fetched.first_byte_s = connection.first_byte_s
-        return reader
+        return answered
 
-    def _take(self, fetched: Fetched, reader: ResponseReader) -> None:
+    def _take(self, connection: Connection, fetched: Fetched, reader: ResponseReader) -> None:
+        fetched.first_byte_s = connection.first_byte_s
         if reader.problem:
             raise FetchFailure(Outcome.BROKEN, reader.problem)
         if not reader.reusable:

@@ -16,6 +16,7 @@ Rows that tell of what happened, and not of what was settled, are never void: th
 moment their batch is durable (`mannerly.store.tables`).
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any, Protocol, TypeVar, cast
 
@@ -29,13 +30,13 @@ class Rows:
     """The rows of one checkpoint, of whatever tables. Which table a row is of, its type says."""
 
     def __init__(self, *records: Iterable[Record]) -> None:
-        self._rows: dict[type[Record], list[Record]] = {}
+        self._rows: defaultdict[type[Record], list[Record]] = defaultdict(list)
         for some in records:
             for record in some:
                 self.add(record)
 
     def add(self, record: Record) -> None:
-        self._rows.setdefault(type(record), []).append(record)
+        self._rows[type(record)].append(record)
 
     def of(self, kind: type[R]) -> list[R]:
         """The rows of one table."""

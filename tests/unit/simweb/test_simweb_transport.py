@@ -64,8 +64,8 @@ def test_a_page_comes_after_its_latency_with_the_bytes_of_the_web() -> None:
     answer = WEB.answer(url)
     assert first.failure is None
     assert (first.status, first.body) == (200, answer.body)
-    assert first.header("content-type") == answer.content_type
-    assert first.header("content-length") == str(len(answer.body))
+    assert first.header(b"content-type") == answer.content_type
+    assert first.header(b"content-length") == str(len(answer.body))
     assert first.started_at == START_AT
     assert first.ended_at == pytest.approx(START_AT + answer.latency_s)
     assert answer.latency_s > 0
@@ -149,7 +149,7 @@ def test_a_busy_page_answers_in_the_end() -> None:
     found, log = fetch(*[url] * 4)
     statuses = [fetched.status for fetched in found]
     assert statuses[0] in {429, 503}
-    assert found[0].header("retry-after")
+    assert found[0].header(b"retry-after")
     assert statuses[-1] == 200
     assert [record.status for record in log] == statuses
 
