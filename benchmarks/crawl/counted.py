@@ -4,11 +4,13 @@
         python -m benchmarks.crawl.counted SCENES FILE
 
 Imports and first crawls, which fill caches, run uncounted, several times as fast as counted ones.
+The collector is set as in a crawl.
 Then are counted: the reference over all pages; a crawl of very few pages, which has all that a
 crawl costs once; a crawl; and a crawl that was made dearer on purpose, which shows that the guard
 would have noticed. Prints one JSON line.
 """
 
+import gc
 import json
 import os
 import pickle
@@ -19,6 +21,7 @@ from pathlib import Path
 from benchmarks.crawl.replay import Scene, crawl, reference
 from mannerly.engine.page import PageReader, Reading
 from mannerly.fetch.contract import Fetched
+from mannerly.memory import give_back
 
 ADDED = 0.20
 """What the dearer crawl costs more, as a share."""
@@ -37,6 +40,7 @@ class Count:
         self.instructions = 0
 
     def __enter__(self) -> None:
+        gc.collect()  # else it may look through everything within this body, or not
         tell_callgrind("zero")
 
     def __exit__(self, *_: object) -> None:
@@ -70,6 +74,7 @@ def spin(rounds: int) -> None:
 
 
 def main(scenes: Path, output: str) -> dict[str, float]:
+    give_back()
     few, many = pickle.loads(scenes.read_bytes())
     for scene in (few, many):
         crawl(scene)
