@@ -17,7 +17,6 @@ suspected with the one that killed it, and where it dies within its first second
 held would ever clear itself.)
 """
 
-import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Collection
@@ -41,20 +40,11 @@ class ReadingNote:
         self.deadly = deadly(data_dir)
         """Hashes of the pages that nobody reads any more."""
         self._file = -1
-        self._ending = False
 
     def begin(self, hash_: int) -> None:
         self._write(hash_.to_bytes(_BYTES, signed=True))
 
     def end(self) -> None:
-        """Once for all pages that are read in a turn of the loop: on a busy one many are, and what
-        the next one writes says the same."""
-        if not self._ending:
-            self._ending = True
-            asyncio.get_running_loop().call_soon(self._end)
-
-    def _end(self) -> None:
-        self._ending = False
         self._write(_NOTHING)
 
     def _write(self, note: bytes) -> None:
@@ -67,7 +57,7 @@ class ReadingNote:
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._write(_NOTHING)
+        self.end()
         return self
 
     def __exit__(
@@ -76,10 +66,8 @@ class ReadingNote:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Forgotten before it is closed: its number may soon be another file's.
-        file, self._file = self._file, -1
         with suppress(OSError):
-            os.close(file)
+            os.close(self._file)
             self._path.unlink()
 
 

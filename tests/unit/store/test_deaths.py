@@ -1,53 +1,55 @@
-import asyncio
-import os
+"""Notes of what is being read, and what is made of them after a death."""
+
 from pathlib import Path
 
 from mannerly.store.deaths import MOST, ReadingNote, count_deaths, deadly
 
-
-def note_of(data: Path, writer: int) -> int:
-    return int.from_bytes((data / "deaths" / str(writer)).read_bytes(), signed=True)
+PAGE, OTHER = -(2**63), 17
 
 
-async def test_a_page_is_named_while_it_is_read_and_not_after_the_turn(tmp_path: Path) -> None:
-    with ReadingNote(tmp_path, 7) as note:
-        assert note_of(tmp_path, 7) == 0
-        for page in (-5, 6):
-            note.begin(page)
-            assert note_of(tmp_path, 7) == page
-            note.end()
-        await asyncio.sleep(0)
-        assert note_of(tmp_path, 7) == 0
-        note.begin(8)
+def dies_reading(data_dir: Path, writer: int, hash_: int) -> None:
+    """A process that never comes to the end of its note."""
+    note = ReadingNote(data_dir, writer)
+    note.__enter__()
+    note.begin(hash_)
+
+
+def test_a_page_is_deadly_when_enough_have_died_over_it(tmp_path: Path) -> None:
+    for writer in range(1, MOST + 1):
+        assert deadly(tmp_path) == frozenset()
+        dies_reading(tmp_path, writer, PAGE)
+        count_deaths(tmp_path, [writer])
+    assert deadly(tmp_path) == ReadingNote(tmp_path, 99).deadly == {PAGE}
+
+
+def test_who_dies_over_nothing_or_over_another_page_accuses_nobody(tmp_path: Path) -> None:
+    for writer in range(1, 2 * MOST, 2):
+        dies_reading(tmp_path, writer, PAGE if writer > 1 else OTHER)
+        idle = ReadingNote(tmp_path, writer + 1)
+        idle.__enter__()
+        idle.begin(PAGE)
+        idle.end()
+        count_deaths(tmp_path, [writer, writer + 1])
+    assert deadly(tmp_path) == frozenset()
+
+
+def test_a_death_counts_once_however_often_it_is_counted(tmp_path: Path) -> None:
+    for _ in range(2 * MOST):
+        # As if who counted it was killed before the note was gone.
+        dies_reading(tmp_path, 1, PAGE)
+        count_deaths(tmp_path, [1])
+        count_deaths(tmp_path, [1])
+    assert deadly(tmp_path) == frozenset()
+
+
+def test_who_leaves_alive_leaves_no_note(tmp_path: Path) -> None:
+    with ReadingNote(tmp_path, 1) as note:
+        note.begin(PAGE)
+    assert list((tmp_path / "deaths").iterdir()) == []
+
+
+def test_a_disk_in_trouble_costs_no_page(tmp_path: Path) -> None:
+    (tmp_path / "deaths").write_text("not a folder")
+    with ReadingNote(tmp_path, 1) as note:
+        note.begin(PAGE)
         note.end()
-        await asyncio.sleep(0)
-        assert note_of(tmp_path, 7) == 0
-    assert not (tmp_path / "deaths" / "7").exists()
-
-
-async def test_what_is_left_to_say_goes_into_no_other_file(tmp_path: Path) -> None:
-    with ReadingNote(tmp_path, 7) as note:
-        note.begin(5)
-        note.end()
-    others = [os.open(tmp_path / f"other-{n}", os.O_RDWR | os.O_CREAT) for n in range(10)]
-    for other in others:
-        os.write(other, b"somebody else's")
-    await asyncio.sleep(0)
-    assert {os.pread(other, 100, 0) for other in others} == {b"somebody else's"}
-    for other in others:
-        os.close(other)
-
-
-async def test_who_dies_while_reading_is_counted_and_who_dies_between_pages_is_not(
-    tmp_path: Path,
-) -> None:
-    for writer in range(MOST):
-        dying = ReadingNote(tmp_path, writer).__enter__()
-        dying.begin(99)
-    for writer in range(MOST, 2 * MOST):
-        dying = ReadingNote(tmp_path, writer).__enter__()
-        dying.begin(98)
-        dying.end()
-        await asyncio.sleep(0)
-    count_deaths(tmp_path, range(2 * MOST))
-    assert deadly(tmp_path) == {99}
