@@ -101,7 +101,7 @@ class Batch:
 
 class Ledger:
     def __init__(self, *, keeps_exchanges: bool = False) -> None:
-        self.keeps_exchanges = keeps_exchanges
+        self._keeps_exchanges = keeps_exchanges
         self._batch = Batch()
 
     @property
@@ -171,7 +171,7 @@ class Ledger:
         self, lease: Lease, fetched: Fetched, fetched_at: float, *about: tuple[str, str]
     ) -> None:
         """Keep what went over the wire, if the crawl keeps that: whatever response was read."""
-        if self.keeps_exchanges and fetched.failure is None:
+        if self._keeps_exchanges and fetched.failure is None:
             self._batch.rows.add(exchange_of(fetched, lease.token, fetched_at, about))
             self._batch.text_bytes += len(fetched.body)
 

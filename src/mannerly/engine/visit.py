@@ -362,8 +362,7 @@ class Visitor:
         return reading
 
     def _archive(self, seat: Seat, url: QueuedUrl, fetched: Fetched, fetched_at: float) -> None:
-        if self._ledger.keeps_exchanges:
-            self._ledger.archive(seat.lease, fetched, fetched_at, ("depth", str(url.depth)))
+        self._ledger.archive(seat.lease, fetched, fetched_at, ("depth", str(url.depth)))
 
     def _go_on(self, seat: Seat, failures: int) -> float | None:
         """Keep the lease for the next URL if its time comes soon enough, else release it."""
