@@ -7,6 +7,10 @@ among all the hostile servers of the tests 70 MiB. With the fixed limits below, 
 of Arrow's own it is 50, and a page of 60 kB is parsed in half the time: glibc's first threshold has
 every tree paged in anew.
 
+Arrow's writer of Parquet asks for memory where nothing can be set once Arrow is loaded: it kept 26
+MiB after a row group of 8. So the command line chooses Arrow's pool by its environment, before. A
+program that crawls by the Python API keeps what it chose itself.
+
 What that leaves are holes: bodies below `LARGE` lie in the one heap, which shrinks from its end
 only. After 2,000 of 300 kB at once a process kept 310 MiB with a single visit in flight. `trim`
 gives the pages of such holes back.

@@ -31,6 +31,7 @@ OPTIONS = {
     "--max-spilt-per-site": "100",
     # Rolled while it is small, the journal takes little memory on its way to Parquet. How much it
     # takes when it is long is the store's matter, whoever the pages are from.
+    "--segment-size": "1MiB",
     "--segment-age": "2s",
     "--progress": "off",
 }

@@ -1,7 +1,9 @@
 """Whether free memory goes back to the system, in a process of its own."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 PROGRAM = """
 import sys
@@ -40,6 +42,37 @@ print((left - before) >> 20, (resident() - before) >> 20)
 """
 
 
+WRITTEN = """
+import sys
+from pathlib import Path
+from mannerly.cli import main
+
+how, target = sys.argv[1:]
+if how == "by a command":
+    sys.argv[1:] = ["--help"]
+    try:
+        main()
+    except SystemExit:
+        pass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from mannerly.memory import give_back, trim
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+give_back()
+table = pa.table({"text": [str(n) * 200_000 for n in range(40)]})
+pq.write_table(table.slice(0, 1), target, use_dictionary=False)  # what is needed only once
+trim()
+before = resident()
+pq.write_table(table, target, use_dictionary=False)
+trim()
+print((resident() - before) >> 20)
+"""
+
+
 def kept_mib(how: str) -> int:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, how], capture_output=True, text=True, check=True
@@ -57,3 +90,17 @@ def test_what_is_free_between_blocks_in_use_is_given_back_when_told() -> None:
 def test_large_bodies_leave_nothing_behind() -> None:
     assert kept_mib("leave alone") > 20
     assert kept_mib("give back") < 4
+
+
+def test_what_parquet_was_written_with_is_given_back(tmp_path: Path) -> None:
+    unset = {name: value for name, value in os.environ.items() if not name.startswith("ARROW_")}
+
+    def kept(how: str) -> int:
+        done = subprocess.run(
+            [sys.executable, "-c", WRITTEN, how, str(tmp_path / "x.parquet")],
+            capture_output=True, text=True, check=True, env=unset,
+        )  # fmt: skip
+        return int(done.stdout.split()[-1])
+
+    assert kept("by itself") > 10
+    assert kept("by a command") < 4

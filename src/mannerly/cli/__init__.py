@@ -1,5 +1,6 @@
 """The command line: arguments -> configuration -> assemble -> run. No logic of its own."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -62,6 +63,8 @@ def app() -> None:
 
 def main() -> None:
     """Exit codes: 0 done, 1 our services failed, 2 it cannot be done as asked, 130 interrupted."""
+    # Read once, as Arrow is loaded, which commands do; for why see `memory`.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:
         app.main(standalone_mode=False)
     except click.exceptions.Exit as exc:
