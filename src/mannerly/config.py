@@ -335,7 +335,8 @@ class EngineSection:
     checkpoint_interval: float = _option(
         1.0,
         some_time,
-        "How often work is made durable: at most this much is repeated after a kill.",
+        "How often work is made durable: about this much is repeated after a kill, more where the "
+        "machine cannot keep up.",
         meta="TIME",
         shown="1s",
     )
