@@ -4,6 +4,7 @@
     python -m benchmarks parse store
     python -m benchmarks frontier --engine sqlite --sizes 1M,10M,40M
     python -m benchmarks manuals --folder DIR
+    python -m benchmarks manuals --help        the options that it has
 
 Each prints one JSON line; it goes to `results/NAME.json` with the command, the machine, the date
 and the commit. Options are for a single benchmark, and replace those below.
@@ -49,11 +50,15 @@ APART = {
     "redis-masters": ["-m", "benchmarks.frontier.masters"],
 }
 """Those that run only when they are named."""
+HELP = frozenset(("-h", "--help"))
 
 
 def main(words: list[str]) -> None:
     first_option = next((n for n, word in enumerate(words) if word.startswith("-")), len(words))
     names, options = words[:first_option] or list(COMMANDS), words[first_option:]
+    if first_option == 0 and HELP & set(options):
+        print(f"{__doc__}\nBenchmarks: {', '.join(COMMANDS)}\nOnly when named: {', '.join(APART)}")
+        return
     if names == ["frontier"]:
         names, options = _frontier(options)
     commands = COMMANDS | APART
@@ -76,10 +81,14 @@ def _frontier(options: list[str]) -> tuple[list[str], list[str]]:
 
 def _run(name: str, command: list[str]) -> None:
     measurement = Measurement()
-    printed = subprocess.run(
-        [sys.executable, *command], stdout=subprocess.PIPE, text=True, check=True, cwd=HERE.parent
-    ).stdout
-    figures = json.loads(printed.splitlines()[-1])
+    done = subprocess.run(
+        [sys.executable, *command], stdout=subprocess.PIPE, text=True, check=False, cwd=HERE.parent
+    )
+    if done.returncode or HELP & set(command):
+        # It has said what is wrong, or what it can do.
+        print(done.stdout, end="")
+        sys.exit(done.returncode)
+    figures = json.loads(done.stdout.splitlines()[-1])
     measurement.keep(name, " ".join(["python", *command]), figures)
     print(name, json.dumps(figures))
 
