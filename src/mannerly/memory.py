@@ -4,8 +4,8 @@ Left alone, glibc learns from the first large body that is freed: it no longer g
 that size, nor the end of its heap before 64 MiB of it are free; each thread has a heap of its own;
 and Arrow keeps what it frees. After a burst of large pages a process kept 26 MiB more than it used,
 among all the hostile servers of the tests 70 MiB. With the fixed limits below, one heap and no pool
-of Arrow's own it is 50, and a page of 60 kB is parsed in half the time: glibc's first threshold has
-every tree paged in anew.
+of Arrow's own it is 40 to 44, and a page of 60 kB is parsed in half the time: glibc's first
+threshold has every tree paged in anew.
 
 Arrow's writer of Parquet asks for memory where nothing can be set once Arrow is loaded: it kept 26
 MiB after a row group of 8. So the command line chooses Arrow's pool by its environment, before. A
